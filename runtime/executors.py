@@ -17,7 +17,7 @@ EXECUTOR = "LOOM_EXECUTOR"
 
 DEFAULT = "warps"
 
-EXECUTORS = {"warps": "warps.machine"}
+EXECUTORS = {"warps": "warps.machine", "core": "core.executor"}
 """The executors: by name, the module below this package with their `load`."""
 
 OF_TABLES = frozenset({"reference", "core"})

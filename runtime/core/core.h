@@ -13,4 +13,43 @@ EXPORT const char *loom_sources(void);
  * is none with this number. */
 EXPORT int64_t loom_scalar(uint32_t number, int64_t a, int64_t b, int64_t c);
 
+
+
+/* A machine: machine.h. Made from arrays that outlive it. */
+struct core;
+struct core_input;
+struct finding;
+EXPORT struct core *core_create(const struct core_input *input);
+EXPORT void core_destroy(struct core *core);
+
+/* Runs until nothing can happen any more, an error, or more than `steps` steps in all. */
+enum { CORE_DONE, CORE_BUDGET, CORE_ERROR };
+EXPORT int core_run(struct core *core, uint64_t steps);
+
+EXPORT void core_launch(struct core *core, uint32_t row, const int64_t *arguments, int64_t time);
+EXPORT uint32_t core_active(const struct core *core, uint32_t row);
+EXPORT void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues,
+                      const uint32_t *words, uint32_t count, const int64_t *first);
+EXPORT void core_backlog(const struct core *core, uint32_t class_number, uint32_t queue, int64_t *result);
+EXPORT void core_take(struct core *core, uint32_t number, uint32_t queue, uint32_t count, uint32_t *words);
+EXPORT void core_clocks(const struct core *core, int64_t *clocks);
+EXPORT void core_counts(const struct core *core, int64_t *counts);
+EXPORT void core_error(const struct core *core, struct finding *finding);
+EXPORT void core_warnings(const struct core *core, struct finding *findings);
+EXPORT void core_prints(const struct core *core, int64_t *words);
+EXPORT void core_place(const struct core *core, uint32_t *place);
+
+/* Records of runtime/reports/rest.py; each call returns how many there are, and stores those for which there is room. */
+struct wait_record;
+struct task_record;
+struct wavelets_record;
+EXPORT uint64_t core_waits(const struct core *core, struct wait_record *records, uint64_t room);
+EXPORT uint64_t core_tasks(const struct core *core, struct task_record *records, uint64_t room);
+EXPORT uint64_t core_queued(const struct core *core, struct wavelets_record *records, uint64_t room);
+EXPORT uint64_t core_sent(const struct core *core, struct wavelets_record *records, uint64_t room);
+
+/* For tests: the bytes of a record that C and Python share, 0 behind the last; the name of an instruction. */
+EXPORT uint64_t core_sizes(uint32_t number);
+EXPORT const char *core_instruction(uint32_t number);
+
 #endif

@@ -1,0 +1,324 @@
+"""Core: a machine in C, made from checked tables and a fabric. It words nothing: what it leaves are records.
+
+Memory of PEs is an array of each class that C and Python both see; everything else is the core's own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...operations.dsd_table import OPERATIONS
+from ...targets.model import Target, Timing
+from ..engine import Position, Printed, Totals
+from ..fabric.model import Fabric
+from ..findings import FINDING
+from ..reports.rest import TASK, WAIT, WAVELETS, Rest
+from ..tables.format import SECTIONS, Tables
+from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, SLOTS
+from . import library
+
+Array = npt.NDArray[Any]
+
+SECTIONS_READ = (
+    "classes", "buffers", "columns", "column_values", "code", "code_where", "bodies", "kinds", "slot_kinds", "uses",
+    "rows", "numbers", "costs", "accesses", "access_dims", "descriptors", "operations", "register_loads",
+    "register_reads", "messages", "prints", "starts", "tasks", "queues", "fifos",
+)  # fmt: skip
+"""Sections in the order of SECTIONS in tables.h."""
+
+MAX_TASKS = 64
+"""Tasks of a class: a word has a bit for each."""
+
+
+class _Section(ctypes.Structure):
+    _fields_ = [("rows", ctypes.c_void_p), ("count", ctypes.c_uint64)]
+
+
+class _Tables(ctypes.Structure):
+    _fields_ = [(name, _Section) for name in SECTIONS_READ]
+
+
+_TIMING = ("hop", "inject", "ramp", "task_start", "dsd_setup", "async_issue", "read_words", "reduction")
+
+
+class _Timing(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in _TIMING]
+
+
+_POINTERS = (
+    "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
+    "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "dsd_rows",
+)  # fmt: skip
+
+
+class _Input(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in _POINTERS),
+        ("timing", _Timing),
+        *((name, ctypes.c_uint32) for name in ("width", "height", "queue_count", "strings")),
+    ]
+
+
+def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
+    """Return what a program needs and the core does not have yet, in words; empty if it can run it."""
+    found: list[str] = []
+    if len(fabric.switched):
+        found.append("switches")
+    if len(tables["networks"]):
+        found.append("networks of messages")
+    if len(tables["fifos"]):
+        found.append("FIFOs")
+    if len(tables["register_loads"]) or len(tables["register_reads"]):
+        found.append("data structure registers")
+    code = tables["code"]["op"]
+    for instruction, text in (
+        ("directive", "directives"), ("set_exception_mask", "exceptions"), ("check_exceptions", "exceptions"),
+    ):  # fmt: skip
+        if (code == CONTROL_NUMBER[instruction]).any() and text not in found:
+            found.append(text)
+    if len(tables["classes"]) and tables["classes"]["task_count"].max() > MAX_TASKS:
+        found.append(f"more than {MAX_TASKS} tasks of a PE")
+    if len(tables["classes"]) and (np.diff(fabric.class_first) > 0).any() and fabric.words.max() > 1 << 24:
+        found.append("memories of more than 2^24 words")
+    return found
+
+
+def element_cycles(timing: Timing, name: str) -> Fraction:
+    """Return the cycles of an element of an operation, but for what strides add: as of stride 1."""
+    row = OPERATIONS[name]
+    return timing.element_cycles(row.function, row.operand_bits, ())
+
+
+def dsd_rows(timing: Timing) -> Array:
+    """Return what the core needs of each DSD operation: sources, if it moves, words of its result, cycles."""
+    rows = np.zeros((len(DSD_ROWS), 5), np.uint32)
+    for number, name in enumerate(DSD_ROWS):
+        row, cycles = OPERATIONS[name], element_cycles(timing, name)
+        rows[number] = (
+            len(row.sources), row.function == "move", row.operand_bits[0] // 16, cycles.numerator, cycles.denominator,
+        )  # fmt: skip
+    return rows
+
+
+class Core:
+    """A machine that is loaded, its memory as the tables say."""
+
+    def __init__(self, tables: Tables, fabric: Fabric):
+        self.tables = tables
+        self.fabric = fabric
+        self._library = _declared(library.load())
+        self.width, self.height = fabric.width, fabric.height
+        self.memory = initial_memory(tables, fabric)
+        """Bytes of the PEs of each class, by rows of the grid."""
+        self._kept: list[Array] = []
+        self._handle = self._library.core_create(ctypes.byref(self._input(fabric.target)))
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle:
+            self._library.core_destroy(handle)
+            self._handle = None
+
+    def _input(self, target: Target) -> _Input:
+        fabric, timing = self.fabric, target.timing
+        sections = _Tables()
+        for name in SECTIONS_READ:
+            rows = self._keep(self.tables[name], SECTIONS[name])
+            setattr(sections, name, _Section(rows.ctypes.data, len(rows)))
+        self._sections = sections
+        result = _Input(tables=ctypes.addressof(sections))
+        for name, dtype in (
+            ("class_first", "<i8"), ("unit_pes", "<i4"), ("words", "<i8"), ("queue_class", "<i4"),
+            ("queue_first", "<i8"), ("colors", "<i2"), ("flags", "u1"), ("way_lists", "<u4"), ("colorless", "u1"),
+            ("room", "<i8"), ("senders", "<i4"), ("list_first", "<u4"), ("ways", fabric.ways.dtype),
+        ):  # fmt: skip
+            setattr(result, name, self._keep(getattr(fabric, name), np.dtype(dtype)).ctypes.data)
+        memory = np.array([array.ctypes.data for array in self.memory], np.uint64)
+        result.memory = self._keep(memory, memory.dtype).ctypes.data
+        lengths = np.array([array.shape[1] for array in self.memory], np.uint64)
+        result.memory_bytes = self._keep(lengths, lengths.dtype).ctypes.data
+        prices = np.zeros(16, np.int64)
+        prices[: len(COSTS)] = [getattr(timing, name) for name in COSTS]
+        result.prices = self._keep(prices, prices.dtype).ctypes.data
+        rows = dsd_rows(timing)
+        result.dsd_rows = self._keep(rows, rows.dtype).ctypes.data
+        result.timing = _Timing(*(getattr(timing, name) for name in _TIMING))
+        result.width, result.height = self.width, self.height
+        result.queue_count = len(fabric.queue_class)
+        result.strings = len(self.tables.strings)
+        return result
+
+    def _keep(self, array: Array, dtype: np.dtype[Any]) -> Array:
+        """Return an array as C sees it, which lives as long as the core."""
+        kept = np.ascontiguousarray(array, dtype)
+        self._kept.append(kept)
+        return kept
+
+    # Running
+
+    def run(self, steps: int) -> int:
+        """Run until `steps` steps have been taken in all since the program was loaded, or it ends before."""
+        return self._library.core_run(self._handle, min(steps, (1 << 63) - 1))
+
+    def launch(self, task: int, arguments: Sequence[int], time: int) -> None:
+        """Activate a launch task, by its row, on all PEs of its class; arguments are as registers hold them."""
+        values = np.array([*arguments, 0], np.int64)
+        self._library.core_launch(self._handle, task, values.ctypes.data, time)
+
+    def active(self, task: int) -> int:
+        """Return how many PEs have a task, by its row, active."""
+        return self._library.core_active(self._handle, task)
+
+    def place(self) -> Position:
+        """Return where the PE is that wanted a step beyond the last."""
+        found = np.zeros(3, np.uint32)
+        self._library.core_place(self._handle, found.ctypes.data)
+        return Position(*found.tolist())
+
+    # Streams from and to the host
+
+    def send(self, pes: Array, queues: Array, words: Array, first: Array) -> None:
+        """Send words [n, count] to an input queue of each of n PEs, the first of each at cycle `first` [n]."""
+        arrays = [
+            np.ascontiguousarray(array, dtype)
+            for array, dtype in ((pes, "<u4"), (queues, "<u4"), (words, "<u4"), (first, "<i8"))
+        ]
+        numbers, rows, payload, times = (array.ctypes.data for array in arrays)
+        self._library.core_send(self._handle, len(pes), numbers, rows, payload, words.shape[1], times)
+
+    def backlog(self, cls: int, queue: int) -> Array:
+        """Return how many wavelets wait in a queue, or sink, of each unit of a class."""
+        found = np.zeros(len(self.fabric.units(cls)), np.int64)
+        self._library.core_backlog(self._handle, cls, queue, found.ctypes.data)
+        return found
+
+    def take(self, pe: int, sink: int, count: int) -> Array:
+        """Return the next `count` wavelets, which are there, of a PE in a sink."""
+        words = np.zeros(count, np.uint32)
+        self._library.core_take(self._handle, pe, sink, count, words.ctypes.data)
+        return words
+
+    # State
+
+    @property
+    def clocks(self) -> Array:
+        """When each PE has ended its last task, [height, width]."""
+        found = np.zeros((self.height, self.width), np.int64)
+        self._library.core_clocks(self._handle, found.ctypes.data)
+        return found
+
+    def totals(self) -> Totals:
+        """Return what has been done so far."""
+        return Totals(*self._counts()[:4])
+
+    def _counts(self) -> list[int]:
+        """Return the totals, picks that were certain and others, warnings, and words of what is printed."""
+        found = np.zeros(8, np.int64)
+        self._library.core_counts(self._handle, found.ctypes.data)
+        return found.tolist()
+
+    @property
+    def picks(self) -> tuple[int, int]:
+        """How many picks were certain, and how many had to come in the order of time."""
+        certain, ordered = self._counts()[4:6]
+        return certain, ordered
+
+    def error(self) -> Any:
+        """Return the finding that has ended the run."""
+        found = np.zeros(1, FINDING)
+        self._library.core_error(self._handle, found.ctypes.data)
+        return found[0]
+
+    def warnings(self) -> Array:
+        """Return the findings that are warnings, one for each source place."""
+        found = np.zeros(self._counts()[6], FINDING)
+        self._library.core_warnings(self._handle, found.ctypes.data)
+        return found
+
+    def printed(self) -> Sequence[Printed]:
+        """Return what the program has printed, in any order."""
+        words = np.zeros(self._counts()[7], np.int64)
+        self._library.core_prints(self._handle, words.ctypes.data)
+        values: list[int] = words.tolist()
+        found: list[Printed] = []
+        at = 0
+        while at < len(values):
+            cycle, pe, row = values[at : at + 3]
+            end = at + 3 + int(self.tables["prints"]["arguments"][row])
+            found.append(Printed(cycle, pe, row, values[at + 3 : end]))
+            at = end
+        return found
+
+    def rest(self) -> Rest:
+        """Return who waits for what, and what nothing has read, when nothing can happen any more."""
+        return Rest(
+            waits=self._records("core_waits", WAIT), tasks=self._records("core_tasks", TASK),
+            queued=self._records("core_queued", WAVELETS), sent=self._records("core_sent", WAVELETS),
+        )  # fmt: skip
+
+    def _records(self, function: str, record: np.dtype[Any]) -> Array:
+        call = getattr(self._library, function)
+        count = call(self._handle, None, 0)
+        found = np.zeros(count, record)
+        call(self._handle, found.ctypes.data, count)
+        return found
+
+
+def initial_memory(tables: Tables, fabric: Fabric) -> list[npt.NDArray[np.uint8]]:
+    """Return the memory of the PEs of each class at the start, [PEs, bytes]."""
+    memory: list[npt.NDArray[np.uint8]] = []
+    for number, words in enumerate(fabric.words.tolist()):
+        units = len(fabric.units(number))
+        memory.append(np.zeros((units, (2 * words + 3) // 4 * 4 + 8), np.uint8))
+    data = tables["image_bytes"]
+    for image in tables["images"]:
+        start = int(image["address"])
+        first, size = int(image["bytes"]), int(image["size"])
+        memory[int(image["owner"])][:, start : start + size] = data[first : first + size]
+    sizes = (1, 1, 2, 4, 8, 8, 2, 2, 4)
+    for patch in tables["patches"]:
+        column = tables["columns"][int(patch["column"])]
+        array = memory[int(patch["owner"])]
+        first = int(column["values"])
+        size = sizes[int(column["kind"])]
+        values = np.ascontiguousarray(tables["column_values"][first : first + len(array)], "<i8")
+        start = int(patch["address"])
+        array[:, start : start + size] = values.view(np.uint8).reshape(-1, 8)[:, :size]
+    return memory
+
+
+def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
+    """Return the library with the types of its functions."""
+    pointer, u32, u64, i64 = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
+    for name, result, arguments in (
+        ("core_create", pointer, (pointer,)),
+        ("core_destroy", None, (pointer,)),
+        ("core_run", ctypes.c_int, (pointer, u64)),
+        ("core_launch", None, (pointer, u32, pointer, i64)),
+        ("core_active", u32, (pointer, u32)),
+        ("core_send", None, (pointer, u64, pointer, pointer, pointer, u32, pointer)),
+        ("core_backlog", None, (pointer, u32, u32, pointer)),
+        ("core_take", None, (pointer, u32, u32, u32, pointer)),
+        ("core_clocks", None, (pointer, pointer)),
+        ("core_counts", None, (pointer, pointer)),
+        ("core_error", None, (pointer, pointer)),
+        ("core_warnings", None, (pointer, pointer)),
+        ("core_prints", None, (pointer, pointer)),
+        ("core_place", None, (pointer, pointer)),
+        ("core_waits", u64, (pointer, pointer, u64)),
+        ("core_tasks", u64, (pointer, pointer, u64)),
+        ("core_queued", u64, (pointer, pointer, u64)),
+        ("core_sent", u64, (pointer, pointer, u64)),
+    ):
+        function = getattr(found, name)
+        function.restype, function.argtypes = result, arguments
+    return found
+
+
+assert SLOTS[:7] == ("use", "column", "access", "register_load", "register_read", "operation", "task"), "machine.h"

@@ -1,0 +1,353 @@
+/* Creation of a core from tables that have been checked, and a fabric. */
+#include <stdlib.h>
+
+#include "machine.h"
+
+static void prepare_operations(struct core *core, const struct core_input *input) {
+    const struct tables *tables = &core->tables;
+    const struct kernel *kernels = loom_kernels();
+    core->operations = core_allocate(core, tables->operations_count, sizeof *core->operations);
+    for (uint64_t k = 0; k < tables->operations_count; k++) {
+        const struct operation_row *row = &tables->operations[k];
+        struct operation *operation = &core->operations[k];
+        const uint32_t *dsd = input->dsd_rows[row->function];
+        operation->row = row;
+        operation->number = (uint32_t)k;
+        operation->kernel = kernel_of(kernels, row->function, row->format);
+        operation->sources = (uint8_t)dsd[0];
+        operation->is_move = (uint8_t)dsd[1];
+        operation->words = (uint8_t)dsd[2];
+        operation->numerator = dsd[3];
+        operation->denominator = dsd[4];
+        operation->is_async = row->microthread != NO_MICROTHREAD;
+        operation->thread = row->microthread;
+        const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
+        uint8_t *places[] = {&operation->activate, &operation->unblock, &operation->control_activate,
+                             &operation->control_unblock};
+        for (int t = 0; t < 4; t++) {
+            *places[t] = NO_TASK;
+            if (tasks[t] != NO_ROW) {
+                const struct task_row *task = &tables->tasks[tasks[t]];
+                *places[t] = (uint8_t)(tasks[t] - tables->classes[task->owner].tasks);
+                operation->has_completion = true;
+            }
+        }
+    }
+}
+
+static void prepare_accesses(struct core *core) {
+    const struct tables *tables = &core->tables;
+    core->accesses = core_allocate(core, tables->accesses_count, sizeof *core->accesses);
+    for (uint64_t k = 0; k < tables->accesses_count; k++) {
+        const struct access_row *row = &tables->accesses[k];
+        core->accesses[k] = (struct access){.base = row->base, .bytes = kind_bytes(row->kind), .buffer = row->buffer,
+                                            .kind = row->kind, .rank = row->rank, .flags = row->flags,
+                                            .dims = tables->access_dims + row->dims};
+    }
+}
+
+/* Slots of uses, their numbers and their descriptors, each use's side by side. */
+static void prepare_uses(struct core *core) {
+    const struct tables *tables = &core->tables;
+    uint64_t slots = 0, numbers = 0, descriptors = 0;
+    for (uint64_t k = 0; k < tables->uses_count; k++) {
+        const struct body_row *body = &tables->bodies[tables->uses[k].body];
+        slots += body->slots;
+        numbers += body->numbers;
+        descriptors += body->descriptors;
+    }
+    core->uses = core_allocate(core, tables->uses_count, sizeof *core->uses);
+    core->slots = core_allocate(core, slots, sizeof *core->slots);
+    core->numbers = core_allocate(core, numbers, sizeof *core->numbers);
+    core->descriptors = core_allocate(core, descriptors, sizeof *core->descriptors);
+    union slot *slot = core->slots;
+    int64_t *number = core->numbers;
+    struct descriptor *descriptor = core->descriptors;
+    for (uint64_t k = 0; k < tables->uses_count; k++) {
+        struct use *use = &core->uses[k];
+        const struct body_row *body = &tables->bodies[tables->uses[k].body];
+        const uint32_t *rows = tables->rows + tables->uses[k].rows;
+        use->body = body;
+        use->code = tables->code + body->code;
+        use->where = tables->code_where + body->code;
+        use->number = (uint32_t)k;
+        use->size = body->registers + body->frame_descriptors * (uint32_t)(sizeof(struct descriptor) / 8);
+        use->numbers = number;
+        use->descriptors = descriptor;
+        use->slots = slot;
+        for (int n = 0; n < body->numbers; n++) {
+            *number++ = tables->numbers[*rows++];
+        }
+        for (int n = 0; n < body->descriptors; n++) {
+            const struct descriptor_row *row = &tables->descriptors[*rows++];
+            *descriptor = (struct descriptor){.address = row->address, .row = row->row, .type = row->type,
+                                              .kind = row->kind, .dimensions = row->dimensions, .flags = row->flags};
+            memcpy(descriptor->extents, row->extents, sizeof row->extents);
+            memcpy(descriptor->strides, row->strides, sizeof row->strides);
+            descriptor++;
+        }
+        for (int n = 0; n < body->slots; n++, slot++) {
+            uint32_t row = *rows++;
+            switch (tables->slot_kinds[body->slot_kinds + (uint32_t)n]) {
+            case SLOT_USE: slot->use = &core->uses[row]; break;
+            case SLOT_COLUMN: slot->column = tables->column_values + tables->columns[row].values; break;
+            case SLOT_ACCESS: slot->access = &core->accesses[row]; break;
+            case SLOT_OPERATION: slot->operation = &core->operations[row]; break;
+            case SLOT_TASK: slot->number = row - tables->classes[tables->tasks[row].owner].tasks; break;
+            default: slot->number = row; break;
+            }
+        }
+    }
+}
+
+static int by_address(const void *a, const void *b) {
+    const struct variable *first = a, *second = b;
+    if (first->start != second->start) {
+        return first->start < second->start ? -1 : 1;
+    }
+    return first->end > second->end ? -1 : first->end < second->end;
+}
+
+/* Buffers by their addresses; those that share words count as one. */
+static void prepare_variables(struct core *core, struct class *class) {
+    const struct class_row *row = class->row;
+    class->variables = core_allocate(core, row->buffer_count, sizeof *class->variables);
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < row->buffer_count; k++) {
+        const struct buffer_row *buffer = &core->tables.buffers[row->buffers + k];
+        if (buffer->elements > 0) {
+            uint32_t words = (uint32_t)(((uint64_t)buffer->elements * kind_bytes(buffer->kind) + 1) / 2);
+            class->variables[count++] = (struct variable){buffer->address, buffer->address + words, row->buffers + k};
+        }
+    }
+    qsort(class->variables, count, sizeof *class->variables, by_address);
+    for (uint32_t k = 0; k < count; k++) {
+        struct variable *last = class->variable_count ? &class->variables[class->variable_count - 1] : NULL;
+        if (last != NULL && class->variables[k].start < last->end) {
+            last->end = class->variables[k].end > last->end ? class->variables[k].end : last->end;
+        } else {
+            class->variables[class->variable_count++] = class->variables[k];
+        }
+    }
+}
+
+static void prepare_queue(struct core *core, const struct core_input *input, struct class *class, uint32_t place,
+                          uint32_t number) {
+    struct queue *queue = &class->queues[place];
+    int64_t first = input->queue_first[number];
+    core->queue_place[number] = place;
+    queue->number = number;
+    queue->is_sink = number >= core->tables.queues_count;
+    queue->row = queue->is_sink ? NULL : &core->tables.queues[number];
+    queue->is_input = queue->is_sink || queue->row->direction == INPUT_QUEUE;
+    queue->senders = (uint32_t)input->senders[number];
+    queue->room = input->room[number];
+    queue->is_colorless = input->colorless[number];
+    queue->task = NO_TASK;
+    if (!queue->is_sink && queue->row->task != NO_ROW) {
+        queue->task = (uint8_t)(queue->row->task - class->row->tasks);
+    }
+    queue->flags = input->flags + first;
+    queue->colors = input->colors + first;
+    queue->ways = input->way_lists + first;
+    for (uint32_t unit = 0; unit < class->units && queue->unread == NULL; unit++) {
+        if (queue->flags[unit] & PARTLY_UNREAD) {
+            queue->unread = core_allocate(core, class->units, sizeof *queue->unread);
+        }
+    }
+}
+
+static void prepare_tasks(struct core *core, struct class *class) {
+    class->tasks = core_allocate(core, class->task_count, sizeof *class->tasks);
+    memset(class->control_tasks, NO_TASK, sizeof class->control_tasks);
+    for (uint32_t k = 0; k < class->task_count; k++) {
+        struct task *task = &class->tasks[k];
+        task->number = class->row->tasks + k;
+        task->row = &core->tables.tasks[task->number];
+        task->use = task->row->use == NO_ROW ? NULL : &core->uses[task->row->use];
+        task->type = task->row->type;
+        task->flags = task->row->flags;
+        task->completions = -1;
+        if (task->flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS)) {
+            task->completions = (int16_t)class->completion_count++;
+        }
+        if (task->type == DATA_TASK || task->type == LISTENER) {
+            class->data_tasks |= (uint64_t)1 << k;
+            task->queue = (uint8_t)core->queue_place[task->row->queue];
+        } else if (task->type == CONTROL_TASK && task->row->number >= 0 && task->row->number < 64) {
+            class->control_tasks[task->row->number] = (uint8_t)k;
+        } else if (task->type == LAUNCH_TASK) {
+            task->launch = core_allocate(core, task->use->body->arguments, sizeof(int64_t));
+        }
+    }
+}
+
+static uint32_t tiles_across(const struct core *core) { return (core->width + TILE - 1) / TILE; }
+
+static void prepare_pes(struct core *core, const struct core_input *input, struct class *class) {
+    uint32_t units = class->units;
+    uint64_t tasks = sizeof(struct pe), completions = tasks + class->task_count * sizeof(struct task_state);
+    uint64_t inputs = completions + class->completion_count * sizeof(struct completion_state);
+    uint64_t resources = inputs + class->queue_count * sizeof(struct input);
+    class->pe_bytes = (resources + class->resource_count * sizeof(struct resource) + 63) / 64 * 64;
+    class->pes = allocate_large(core, units * class->pe_bytes);
+    const int32_t *numbers = input->unit_pes + input->class_first[class->number];
+    for (uint32_t unit = 0; unit < units; unit++) {
+        struct pe *pe = pe_at(class, unit);
+        pe->class = class;
+        pe->unit = unit;
+        pe->number = (uint32_t)numbers[unit];
+        pe->x = (uint16_t)(pe->number % core->width);
+        pe->y = (uint16_t)(pe->number / core->width);
+        pe->memory = class->memory + (uint64_t)unit * class->bytes;
+        char *state = (char *)pe;
+        pe->tasks = (struct task_state *)(void *)(state + tasks);
+        pe->completions = (struct completion_state *)(void *)(state + completions);
+        pe->inputs = (struct input *)(void *)(state + inputs);
+        pe->resources = (struct resource *)(void *)(state + resources);
+        pe->tile = pe->y / TILE * tiles_across(core) + pe->x / TILE;
+        pe->queued = NEVER;
+        pe->task = NO_TASK;
+        core->pe_of[pe->number] = pe;
+        for (uint32_t k = 0; k < class->task_count; k++) {
+            const struct task *task = &class->tasks[k];
+            pe->tasks[k].unblocked = task->flags & BLOCKED ? NEVER : 0;
+            set_active(pe, k, task->flags & ACTIVE ? 0 : NEVER);
+            if (task->completions >= 0) {
+                pe->completions[task->completions].picked = pe->completions[task->completions].blocked = -1;
+            }
+        }
+        if (pe->active != 0) {
+            touch(core, pe);
+        }
+    }
+}
+
+static void prepare_class(struct core *core, const struct core_input *input, uint32_t number, uint32_t threads) {
+    struct class *class = &core->classes[number];
+    class->row = &core->tables.classes[number];
+    class->number = number;
+    class->units = (uint32_t)(input->class_first[number + 1] - input->class_first[number]);
+    class->task_count = class->row->task_count;
+    class->words = input->words[number];
+    class->memory = input->memory[number];
+    class->bytes = input->memory_bytes[number];
+    class->threads = threads;
+    class->queue_count = class->row->queue_count;
+    for (uint32_t q = (uint32_t)core->tables.queues_count; q < core->queue_count; q++) {
+        class->queue_count += input->queue_class[q] == (int32_t)number;
+    }
+    class->queues = core_allocate(core, class->queue_count, sizeof *class->queues);
+    class->resource_count = class->queue_count + threads;
+    uint32_t place = 0;
+    for (; place < class->row->queue_count; place++) {
+        prepare_queue(core, input, class, place, class->row->queues + place);
+    }
+    for (uint32_t q = (uint32_t)core->tables.queues_count; q < core->queue_count; q++) {
+        if (input->queue_class[q] == (int32_t)number) {
+            prepare_queue(core, input, class, place++, q);
+        }
+    }
+    prepare_variables(core, class);
+    prepare_tasks(core, class);
+    prepare_pes(core, input, class);
+}
+
+static void make_pool(struct pool *pool, uint64_t size) { *pool = (struct pool){.size = (uint32_t)size}; }
+
+/* Runs the code that the PEs of each class run before anything else, at no cost. */
+static void run_starts(struct core *core) {
+    core->budget = UINT64_MAX;
+    for (uint64_t k = 0; k < core->tables.starts_count && !has_failed(core); k++) {
+        const struct start_row *start = &core->tables.starts[k];
+        struct class *class = &core->classes[start->owner];
+        for (uint32_t unit = 0; unit < class->units && !has_failed(core); unit++) {
+            struct pe *pe = pe_at(class, unit);
+            core->running = pe;
+            enter_task(core, pe, NO_TASK, &core->uses[start->use]);
+            int how = interpret(core, pe, 0);
+            assert(how == FINISHED || how == FAILED);
+            (void)how;
+            pe->clock = pe->now = 0;
+        }
+    }
+    core->running = NULL;
+    core->steps = 0;
+}
+
+struct core *core_create(const struct core_input *input) {
+    struct core *core = core_allocate(NULL, 1, sizeof *core);
+    core->tables = *input->tables;
+    core->timing = input->timing;
+    core->width = input->width;
+    core->height = input->height;
+    core->class_count = (uint32_t)core->tables.classes_count;
+    core->queue_count = input->queue_count;
+    core->list_first = input->list_first;
+    core->ways = input->ways;
+    make_pool(&core->runs, sizeof(struct run));
+    make_pool(&core->opens, sizeof(struct open));
+    make_pool(&core->send_pool, sizeof(struct send));
+    make_pool(&core->moments, sizeof(struct moment));
+    make_pool(&core->earlies, sizeof(struct early));
+    make_pool(&core->arrivals, sizeof(struct arrival));
+    core->warned = core_allocate(core, input->strings / 8 + 1, 1);
+    core->pe_of = core_allocate(core, (uint64_t)core->width * core->height, sizeof *core->pe_of);
+    core->queue_place = core_allocate(core, core->queue_count, sizeof *core->queue_place);
+    core->tiles = core_allocate(core, (uint64_t)tiles_across(core) * ((core->height + TILE - 1) / TILE), sizeof *core->tiles);
+    core->classes = core_allocate(core, core->class_count, sizeof *core->classes);
+    core->prices = core_allocate(core, core->tables.costs_count, sizeof *core->prices);
+    for (uint64_t k = 0; k < core->tables.costs_count; k++) {
+        for (int c = 0; c < COST_CLASSES; c++) {
+            core->prices[k] += core->tables.costs[k].counts[c] * input->prices[c];
+        }
+    }
+    prepare_operations(core, input);
+    prepare_accesses(core);
+    prepare_uses(core);
+    uint32_t threads = 0;
+    for (uint64_t k = 0; k < core->tables.operations_count; k++) {
+        uint16_t thread = core->tables.operations[k].microthread;
+        threads = thread != NO_MICROTHREAD && thread >= threads ? thread + 1u : threads;
+    }
+    for (uint64_t k = 0; k < core->tables.register_loads_count; k++) {
+        uint16_t thread = core->tables.register_loads[k].microthread;
+        threads = thread != NO_MICROTHREAD && thread >= threads ? thread + 1u : threads;
+    }
+    for (uint32_t k = 0; k < core->class_count; k++) {
+        prepare_class(core, input, k, threads);
+    }
+    run_starts(core);
+    return core;
+}
+
+void core_destroy(struct core *core) {
+    for (uint32_t k = 0; k < core->class_count; k++) {
+        struct class *class = &core->classes[k];
+        for (uint32_t t = 0; t < class->task_count; t++) {
+            free(class->tasks[t].launch);
+        }
+        for (uint32_t q = 0; q < class->queue_count; q++) {
+            free(class->queues[q].unread);
+        }
+        free(class->tasks);
+        free(class->queues);
+        free(class->variables);
+        free(class->pes);
+    }
+    for (uint64_t k = 0; k < core->block_count; k++) {
+        free(core->blocks[k]);
+    }
+    struct pool *pools[] = {&core->runs, &core->opens, &core->send_pool, &core->moments, &core->earlies,
+                            &core->arrivals};
+    for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
+        pool_free_all(pools[k]);
+    }
+    void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses, core->operations,
+                      core->slots, core->numbers, core->descriptors, core->prices, core->heap, core->stack,
+                      core->arriving, core->blocks, core->warnings, core->warned, core->prints.words};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        free(arrays[k]);
+    }
+    free(core);
+}

@@ -1,0 +1,256 @@
+/* What Python asks of a core: launches, streams from and to the host, and its state at rest. */
+#include "machine.h"
+
+int core_run(struct core *core, uint64_t steps) { return core_go(core, steps); }
+
+/* Activates a launch task, by its row, on all PEs of its class at a time. */
+void core_launch(struct core *core, uint32_t row, const int64_t *arguments, int64_t time) {
+    struct class *class = &core->classes[core->tables.tasks[row].owner];
+    uint32_t number = row - class->row->tasks;
+    struct task *task = &class->tasks[number];
+    memcpy(task->launch, arguments, task->use->body->arguments * sizeof(int64_t));
+    for (uint32_t unit = 0; unit < class->units; unit++) {
+        task_activate(core, pe_at(class, unit), number, time);
+    }
+}
+
+/* Returns how many PEs have a task active. */
+uint32_t core_active(const struct core *core, uint32_t row) {
+    const struct class *class = &core->classes[core->tables.tasks[row].owner];
+    uint32_t count = 0;
+    for (uint32_t unit = 0; unit < class->units; unit++) {
+        count += pe_at(class, unit)->active >> (row - class->row->tasks) & 1;
+    }
+    return count;
+}
+
+/* Sends `count` words to an input queue of each of some PEs, one a cycle from `first` on. */
+void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, const uint32_t *words,
+               uint32_t count, const int64_t *first) {
+    for (uint64_t k = 0; k < pes; k++) {
+        struct pe *pe = core->pe_of[numbers[k]];
+        struct run *run = pool_take(core, &core->runs);
+        *run = (struct run){.payload = payload_take(core, count), .first = first[k], .rate = 1, .count = count,
+                            .step = 4, .size = 4, .threshold = -1, .sender = NO_ROW};
+        memcpy(run->payload->words, words + k * count, (uint64_t)count * 4);
+        run->at = (const uint8_t *)run->payload->words;
+        arrive(core, pe, core->queue_place[queues[k]], run);
+    }
+}
+
+/* Stores how many wavelets wait in a queue, or sink, of each unit of its class. */
+void core_backlog(const struct core *core, uint32_t class_number, uint32_t queue, int64_t *result) {
+    const struct class *class = &core->classes[class_number];
+    for (uint32_t unit = 0; unit < class->units; unit++) {
+        result[unit] = 0;
+        for (struct run *run = pe_at(class, unit)->inputs[core->queue_place[queue]].first; run; run = run->next) {
+            result[unit] += run->count - run->taken;
+        }
+    }
+}
+
+/* Takes `count` words, which are there, from a sink of a PE. */
+void core_take(struct core *core, uint32_t number, uint32_t queue, uint32_t count, uint32_t *words) {
+    struct input *input = &core->pe_of[number]->inputs[core->queue_place[queue]];
+    while (count > 0) {
+        struct run *run = input->first;
+        assert(run != NULL);
+        memcpy(words++, run->at + (ptrdiff_t)run->taken * run->step, 4);
+        count--;
+        if (++run->taken == run->count) {
+            input->first = run->next;
+            if (input->first == NULL) {
+                input->last = NULL;
+            }
+            drop_run(core, run);
+        }
+    }
+}
+
+/* Stores the clock of every PE of the grid, 0 where there is none. */
+void core_clocks(const struct core *core, int64_t *clocks) {
+    for (uint64_t k = 0; k < (uint64_t)core->width * core->height; k++) {
+        const struct pe *pe = core->pe_of[k];
+        clocks[k] = pe == NULL ? 0 : pe->clock;
+    }
+}
+
+void core_counts(const struct core *core, int64_t *counts) {
+    cycle last = core->latest;
+    for (uint32_t c = 0; c < core->class_count; c++) {
+        for (uint32_t unit = 0; unit < core->classes[c].units; unit++) {
+            cycle clock = pe_at(&core->classes[c], unit)->clock;
+            last = clock > last ? clock : last;
+        }
+    }
+    const int64_t found[] = {last, (int64_t)core->wavelets, (int64_t)core->task_runs, (int64_t)core->steps,
+                             (int64_t)core->certain, (int64_t)core->ordered, (int64_t)core->warning_count,
+                             (int64_t)core->prints.count};
+    memcpy(counts, found, sizeof found);
+}
+
+void core_error(const struct core *core, struct finding *finding) { *finding = core->error; }
+void core_warnings(const struct core *core, struct finding *findings) {
+    memcpy(findings, core->warnings, core->warning_count * sizeof *findings);
+}
+
+/* What is printed: for each record its cycle, PE, row of `prints`, and arguments. */
+void core_prints(const struct core *core, int64_t *words) {
+    memcpy(words, core->prints.words, core->prints.count * sizeof *words);
+}
+
+/* Where the task is that wants a step beyond the last: its PE, its task, its source place. */
+void core_place(const struct core *core, uint32_t *place) {
+    const struct pe *pe = core->running;
+    place[0] = place[1] = place[2] = NO_ROW;
+    if (pe != NULL) {
+        place[0] = pe->number;
+        place[1] = running_task(pe);
+        place[2] = core->paused_at;
+    }
+}
+
+/* Records of runtime/reports/rest.py */
+struct wait_record {
+    uint32_t pe, operation, settings, task, where, row, output, use, pc;
+    uint8_t kind, flags;
+    int64_t count, position;
+};
+struct task_record {
+    uint32_t pe, task;
+    uint8_t blocked;
+};
+struct wavelets_record {
+    uint32_t row, pe;
+    int64_t count;
+};
+enum { RECEIVES, SENDS };
+enum { HELD = 1 };
+
+/* Fills in where the task of a PE that waits goes on. */
+static void note_frame(const struct pe *pe, struct wait_record *record) {
+    const struct frame *frame = (const struct frame *)(pe->suspended + 2 + pe->suspended[1]);
+    record->flags = HELD;
+    record->use = frame->use->number;
+    record->pc = (uint32_t)(frame->pc - frame->use->code - 1);
+}
+
+static uint64_t note_open(const struct pe *pe, const struct open *open, struct wait_record *records, uint64_t count,
+                          uint64_t room) {
+    const struct descriptor *to = &open->operands[0].descriptor;
+    for (int k = 0; k < open->inputs; k++) {
+        if (pe->inputs[open->queue[k]].first != NULL) {
+            continue; /* it is the other queue that lacks wavelets */
+        }
+        if (count < room) {
+            struct wait_record *record = &records[count];
+            *record = (struct wait_record){
+                .pe = pe->number, .operation = open->operation->number, .settings = NO_ROW, .task = open->task,
+                .where = open->where, .row = pe->class->queues[open->queue[k]].number, .use = NO_ROW, .pc = NO_ROW,
+                .output = to->type == QUEUE_RUN ? to->row : NO_ROW, .kind = RECEIVES, .count = open->count,
+                .position = open->position};
+            if (open->is_sync) {
+                note_frame(pe, record);
+            }
+        }
+        count++;
+    }
+    return count;
+}
+
+/* Stores the operations that wait; returns how many records there are. */
+uint64_t core_waits(const struct core *core, struct wait_record *records, uint64_t room) {
+    uint64_t count = 0;
+    for (uint32_t c = 0; c < core->class_count; c++) {
+        for (uint32_t unit = 0; unit < core->classes[c].units; unit++) {
+            const struct pe *pe = pe_at(&core->classes[c], unit);
+            for (const struct open *open = pe->open; open != NULL; open = open->next) {
+                count = note_open(pe, open, records, count, room);
+            }
+        }
+    }
+    for (const struct send *send = core->sends; send != NULL; send = send->next, count++) {
+        if (count < room) {
+            records[count] = (struct wait_record){
+                .pe = send->pe->number, .operation = send->operation->number, .settings = NO_ROW, .task = send->task,
+                .where = send->where, .row = send->queue, .output = NO_ROW, .use = NO_ROW, .pc = NO_ROW, .kind = SENDS,
+                .count = send->count};
+            if (send->is_sync) {
+                note_frame(send->pe, &records[count]);
+            }
+        }
+    }
+    return count;
+}
+
+/* Stores the tasks that are active; returns how many there are. */
+uint64_t core_tasks(const struct core *core, struct task_record *records, uint64_t room) {
+    uint64_t count = 0;
+    for (uint32_t c = 0; c < core->class_count; c++) {
+        for (uint32_t unit = 0; unit < core->classes[c].units; unit++) {
+            const struct pe *pe = pe_at(&core->classes[c], unit);
+            for (uint64_t left = pe->active; left != 0; left &= left - 1, count++) {
+                uint32_t task = (uint32_t)__builtin_ctzll(left);
+                if (count < room) {
+                    records[count] = (struct task_record){.pe = pe->number, .task = pe->class->tasks[task].number,
+                                                          .blocked = pe->tasks[task].unblocked == NEVER};
+                }
+            }
+        }
+    }
+    return count;
+}
+
+/* Stores what is in the input queues, but for those of the host; returns how many runs there are. */
+uint64_t core_queued(const struct core *core, struct wavelets_record *records, uint64_t room) {
+    uint64_t count = 0;
+    for (uint32_t c = 0; c < core->class_count; c++) {
+        const struct class *class = &core->classes[c];
+        for (uint32_t unit = 0; unit < class->units; unit++) {
+            const struct pe *pe = pe_at(class, unit);
+            for (uint32_t q = 0; q < class->queue_count; q++) {
+                if (class->queues[q].is_sink) {
+                    continue;
+                }
+                for (const struct run *run = pe->inputs[q].first; run != NULL; run = run->next, count++) {
+                    if (count < room) {
+                        records[count] = (struct wavelets_record){.row = class->queues[q].number, .pe = pe->number,
+                                                                  .count = run->count - run->taken};
+                    }
+                }
+            }
+        }
+    }
+    return count;
+}
+
+/* Stores what has been sent on queues of which some receivers do not read; returns how many records there are. */
+uint64_t core_sent(const struct core *core, struct wavelets_record *records, uint64_t room) {
+    uint64_t count = 0;
+    for (uint32_t c = 0; c < core->class_count; c++) {
+        const struct class *class = &core->classes[c];
+        for (uint32_t q = 0; q < class->queue_count; q++) {
+            const uint32_t *unread = class->queues[q].unread;
+            for (uint32_t unit = 0; unit < class->units && unread != NULL; unit++) {
+                if (unread[unit] == 0) {
+                    continue;
+                }
+                if (count < room) {
+                    records[count] = (struct wavelets_record){.row = class->queues[q].number,
+                                                              .pe = pe_at(class, unit)->number, .count = unread[unit]};
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+uint64_t core_sizes(uint32_t number) {
+#define SIZE(name, type) sizeof(type),
+    static const uint64_t sizes[] = {SECTIONS(SIZE) sizeof(struct finding), sizeof(struct way),
+                                     sizeof(struct wait_record), sizeof(struct task_record),
+                                     sizeof(struct wavelets_record)};
+#undef SIZE
+    return number < sizeof sizes / sizeof *sizes ? sizes[number] : 0;
+}

@@ -1,0 +1,535 @@
+/* Interpreter of the tables' instructions: runs the task of one PE until it ends, waits, or has used up its steps.
+ *
+ * Control instructions are numbered as in runtime/tables/instructions.py, scalar ones as in scalar_table.h.
+ */
+#include "machine.h"
+#include "scalar.h"
+#include "scalar_table.h"
+
+#define CONTROL(I)                                                                                                     \
+    I(invalid) I(tick) I(jump) I(branch_false) I(branch_true) I(step) I(for_test) I(call) I(return_) I(end) I(move)    \
+    I(select) I(column) I(coordinate) I(check_divisor) I(load) I(store) I(descriptor) I(set_address) I(set_offset)     \
+    I(set_stride) I(set_extent) I(advance) I(resize) I(restride) I(rebase) I(mark) I(load_register) I(read_register)   \
+    I(apply) I(activate) I(block) I(unblock) I(set_fifo_length) I(assert_) I(print) I(directive) I(timestamp)          \
+    I(set_exception_mask) I(check_exceptions) I(fail)
+
+enum {
+#define NUMBER(name) I_##name,
+    CONTROL(NUMBER)
+#undef NUMBER
+        CONTROL_COUNT
+};
+
+static uint64_t words_between(const struct core *core, const struct frame *frame) {
+    return (uint64_t)((const uint64_t *)frame - core->stack);
+}
+
+static struct descriptor *descriptors_of(struct frame *frame) {
+    return (struct descriptor *)(registers_of(frame) + frame->use->body->registers);
+}
+
+/* Makes the frame of a use at a place of the stack, with its numbers. */
+static struct frame *make_frame(struct core *core, uint64_t at, const struct use *use) {
+    uint64_t size = FRAME_WORDS + use->size;
+    if (at + size > core->stack_words) {
+        struct frame *frame = core->frame;
+        uint64_t current = frame == NULL ? 0 : words_between(core, frame);
+        grow(core, (void **)&core->stack, &core->stack_words, at + size, 8);
+        core->frame = frame == NULL ? NULL : (struct frame *)(core->stack + current);
+    }
+    struct frame *frame = (struct frame *)(core->stack + at);
+    frame->use = use;
+    memcpy(registers_of(frame), use->numbers, use->body->numbers * sizeof(int64_t));
+    return frame;
+}
+
+void enter_task(struct core *core, struct pe *pe, uint32_t task, const struct use *use) {
+    core->frame = NULL;
+    core->frame = make_frame(core, 0, use);
+    core->frame->pc = use->code;
+    core->frame->caller = 0;
+    core->frame->calls = 0;
+    pe->task = (uint8_t)task;
+}
+
+/* Keeps the stack of a PE that waits. */
+static void save_stack(struct core *core, struct pe *pe) {
+    uint64_t frame = words_between(core, core->frame), words = frame + FRAME_WORDS + core->frame->use->size;
+    struct payload *block = payload_take(core, 2 * (words + 2));
+    uint64_t *saved = (uint64_t *)(void *)block->words;
+    saved[0] = words;
+    saved[1] = frame;
+    memcpy(saved + 2, core->stack, words * 8);
+    pe->suspended = saved;
+}
+
+/* Memory */
+
+/* Returns the byte address of an element, or -1 after a finding that is an error. */
+static int64_t address_of(struct core *core, struct pe *pe, const struct access *access, const int64_t *registers,
+                          uint32_t where, bool stores) {
+    const struct class *class = pe->class;
+    uint32_t task = running_task(pe);
+    int64_t memory = 2 * class->words, address;
+    if (access->flags & ACCESS_POINTER) {
+        address = registers[0];
+        if (access->rank > 0) {
+            address += registers[1] * access->bytes;
+        }
+        address &= WORD_MASK;
+        if (address + access->bytes > memory) {
+            fail(core, pe, ADDRESS_OUTSIDE, task, where, VALUES(address));
+            return -1;
+        }
+        if (access->bytes > 1 && address & 1) {
+            fail(core, pe, ADDRESS_ODD, task, where, VALUES(address, access->bytes));
+            return -1;
+        }
+        if (access->bytes == 4 && address & 2) {
+            warn(core, pe, stores ? ODD_STORE : ODD_LOAD, task, where, VALUES(address / 2));
+        }
+        return address;
+    }
+    uint64_t sum = access->base;
+    int outside = -1;
+    for (int k = 0; k < access->rank; k++) {
+        const struct access_dim_row *dim = &access->dims[k];
+        if ((uint64_t)registers[k] >= dim->extent && outside < 0) {
+            outside = k;
+        }
+        sum += (uint64_t)registers[k] * (uint64_t)(int64_t)dim->scale;
+    }
+    address = (int64_t)sum;
+    if (outside >= 0) {
+        bool inside = address >= 0 && address <= memory - access->bytes;
+        if (!inside) {
+            fail(core, pe, INDEX_OUTSIDE_MEMORY, task, where, VALUES(registers[outside], outside, access->buffer));
+            return -1;
+        }
+        warn(core, pe, INDEX_OUTSIDE, task, where, VALUES(registers[outside], outside, access->buffer));
+    }
+    return address;
+}
+
+/* The most frequent accesses, checked in one comparison for each index. */
+static inline int64_t quick_address(struct core *core, struct pe *pe, const struct access *access,
+                                    const int64_t *registers, uint32_t where, bool stores) {
+    if (access->rank == 1 && !(access->flags & ACCESS_POINTER) &&
+        (uint64_t)registers[0] < access->dims->extent) {
+        return (int64_t)access->base + registers[0] * access->dims->scale;
+    }
+    if (access->rank == 0 && !(access->flags & ACCESS_POINTER)) {
+        return access->base;
+    }
+    return address_of(core, pe, access, registers, where, stores);
+}
+
+static inline int64_t load_element(const uint8_t *at, uint8_t kind) {
+    switch (kind) {
+    case KIND_I1:
+    case KIND_I8: return *(const int8_t *)at;
+    case KIND_I16: {
+        int16_t value;
+        memcpy(&value, at, 2);
+        return value;
+    }
+    case KIND_I32: {
+        int32_t value;
+        memcpy(&value, at, 4);
+        return value;
+    }
+    case KIND_F32: {
+        uint32_t value;
+        memcpy(&value, at, 4);
+        return value;
+    }
+    case KIND_F16:
+    case KIND_BF16: {
+        uint16_t value;
+        memcpy(&value, at, 2);
+        return value;
+    }
+    default: {
+        int64_t value;
+        memcpy(&value, at, 8);
+        return value;
+    }
+    }
+}
+
+static inline void store_element(uint8_t *at, uint32_t bytes, int64_t value) {
+    switch (bytes) {
+    case 1: *at = (uint8_t)value; break;
+    case 2: memcpy(at, &value, 2); break;
+    case 4: memcpy(at, &value, 4); break;
+    default: memcpy(at, &value, 8); break;
+    }
+}
+
+/* Descriptors */
+
+static inline const struct descriptor *descriptor_at(struct frame *frame, uint16_t operand) {
+    return operand >= FRAME_DESCRIPTOR ? descriptors_of(frame) + (operand - FRAME_DESCRIPTOR)
+                                       : frame->use->descriptors + (operand - STATIC_DESCRIPTOR);
+}
+
+static int32_t within(int64_t address) {
+    const int64_t most = 1 << 30;
+    return (int32_t)(address > most ? most : address < -most ? -most : address);
+}
+
+static int64_t element_words(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
+
+/* Changes a frame's descriptor; returns the code of a finding, or 0. */
+static uint32_t change(struct descriptor *walk, uint32_t op, uint32_t place, int64_t value) {
+    bool is_walk = walk->type == MEMORY_WALK;
+    switch (op) {
+    case I_set_address:
+    case I_rebase:
+        if (!is_walk) {
+            return DESCRIPTOR_SHAPE;
+        }
+        if (value & 1) {
+            return ADDRESS_ODD;
+        }
+        walk->address = (int32_t)(value & WORD_MASK) >> 1;
+        if (op == I_rebase) {
+            walk->row = NO_ROW;
+        }
+        return 0;
+    case I_set_offset: walk->address = within(walk->address + value * element_words(walk)); return 0;
+    case I_set_stride: walk->strides[place & 3] = (int16_t)value; return 0;
+    case I_set_extent: walk->extents[place & 3] = (uint16_t)value; return 0;
+    case I_advance:
+        if (!is_walk) {
+            return DESCRIPTOR_SHAPE;
+        }
+        walk->address = within(walk->address + value);
+        return 0;
+    case I_resize:
+        if (walk->type == FIFO_END || (is_walk && walk->dimensions != 1)) {
+            return DESCRIPTOR_SHAPE;
+        }
+        walk->extents[0] = (uint16_t)value;
+        return 0;
+    case I_restride:
+        if (!is_walk || walk->dimensions != 1) {
+            return DESCRIPTOR_SHAPE;
+        }
+        walk->strides[0] = (int16_t)value;
+        return 0;
+    default:
+        walk->mark = (uint16_t)value;
+        walk->flags |= MARKED;
+        return 0;
+    }
+}
+
+/* Output */
+
+static int64_t *log_record(struct core *core, struct log *log, uint64_t words) {
+    grow(core, (void **)&log->words, &log->room, log->count + words, sizeof(int64_t));
+    int64_t *record = log->words + log->count;
+    log->count += words;
+    return record;
+}
+
+/* Issues the operation of an instruction; `values` and descriptors are those of the frame. */
+static int issue(struct core *core, struct pe *pe, struct frame *frame, const struct operation *operation,
+                 uint32_t where, cycle *now) {
+    struct operand_state operands[MAX_OPERANDS];
+    const struct operation_row *row = operation->row;
+    for (int k = 0; k <= operation->sources; k++) {
+        uint16_t operand = k == 0 ? row->destination : row->sources[k - 1];
+        if (operand < STATIC_DESCRIPTOR) {
+            operands[k].is_number = true;
+            operands[k].number = registers_of(frame)[operand];
+        } else {
+            operands[k].is_number = false;
+            operands[k].descriptor = *descriptor_at(frame, operand);
+        }
+    }
+    return apply(core, pe, operation, operands, where, now);
+}
+
+#define WHERE (frame->use->where[ip - frame->use->code])
+#define TASK running_task(pe)
+
+int interpret(struct core *core, struct pe *pe, cycle now) {
+    struct frame *frame = core->frame;
+    int64_t *r = registers_of(frame);
+    const struct instruction *ip = frame->pc;
+    const union slot *slots = frame->use->slots;
+    uint64_t steps = 0, budget = core->budget > core->steps ? core->budget - core->steps : 0;
+
+#ifdef __GNUC__
+    static const void *const labels[] = {
+#define LABEL(name) [I_##name] = &&L_##name,
+        CONTROL(LABEL)
+#undef LABEL
+#define LABEL(number, name) [number] = &&S_##number,
+            SCALARS(LABEL, LABEL, LABEL)
+#undef LABEL
+    };
+#define NEXT goto *labels[ip->op]
+#define CASE(name) L_##name
+#define SCALAR(number) S_##number
+    NEXT;
+#else
+#define NEXT goto next
+#define CASE(name) case I_##name
+#define SCALAR(number) case number
+next:
+    switch (ip->op) {
+#endif
+#define STOP(how)                                                                                                      \
+    do {                                                                                                               \
+        core->steps += steps;                                                                                          \
+        return how;                                                                                                    \
+    } while (0)
+#define FAIL(code, ...)                                                                                                \
+    do {                                                                                                               \
+        pe->now = now;                                                                                               \
+        fail(core, pe, code, TASK, WHERE, VALUES(__VA_ARGS__));                                                        \
+        STOP(FAILED);                                                                                                  \
+    } while (0)
+#define TARGET (frame->use->code + (ip->b | (uint32_t)ip->c << 16))
+#define COUNT_STEP(after)                                                                                              \
+    do {                                                                                                               \
+        const struct instruction *following = after;                                                                   \
+        if (steps == budget) {                                                                                         \
+            pe->now = now;                                                                                             \
+            core->paused_at = WHERE;                                                                                   \
+            frame->pc = following;                                                                                     \
+            STOP(PAUSED);                                                                                              \
+        }                                                                                                              \
+        steps++;                                                                                                       \
+        ip = following;                                                                                                \
+    } while (0)
+
+    CASE(invalid):
+        assert(!"an instruction that the checker refuses");
+        STOP(FAILED);
+    CASE(tick):
+        now += core->prices[ip->a];
+        ip++;
+        NEXT;
+    CASE(jump):
+        ip = TARGET;
+        NEXT;
+    CASE(branch_false):
+        ip = r[ip->a] ? ip + 1 : TARGET;
+        NEXT;
+    CASE(branch_true):
+        ip = r[ip->a] ? TARGET : ip + 1;
+        NEXT;
+    CASE(step):
+        COUNT_STEP(ip + 1);
+        NEXT;
+    CASE(for_test):
+        if (r[ip->a] < r[ip->a + 1]) {
+            COUNT_STEP(ip + 1);
+        } else {
+            ip = TARGET;
+        }
+        NEXT;
+    CASE(call): {
+        const struct use *use = slots[ip->a].use;
+        uint32_t size = (uint32_t)FRAME_WORDS + frame->use->size;
+        if (words_between(core, frame) + size + use->size > MAX_STACK_WORDS) {
+            FAIL(STACK_FULL, use->number, frame->calls + 2);
+        }
+        frame->pc = ip + 1;
+        core->frame = frame;
+        uint16_t a = ip->b, results = ip->c;
+        struct frame *called = make_frame(core, words_between(core, frame) + size, use);
+        frame = (struct frame *)((uint64_t *)called - size);
+        called->caller = size;
+        called->results = results;
+        called->calls = (uint16_t)(frame->calls + 1);
+        memcpy(registers_of(called) + use->body->numbers, registers_of(frame) + a,
+               use->body->arguments * sizeof(int64_t));
+        frame = called;
+        core->frame = frame;
+        r = registers_of(frame);
+        slots = use->slots;
+        ip = use->code;
+        NEXT;
+    }
+    CASE(return_): {
+        uint16_t results = frame->use->body->results, a = ip->a;
+        if (frame->caller == 0) {
+            pe->now = pe->clock = now;
+            STOP(FINISHED);
+        }
+        struct frame *caller = (struct frame *)((uint64_t *)frame - frame->caller);
+        memmove(registers_of(caller) + frame->results, r + a, results * sizeof(int64_t));
+        frame = caller;
+        core->frame = frame;
+        r = registers_of(frame);
+        slots = frame->use->slots;
+        ip = frame->pc;
+        NEXT;
+    }
+    CASE(end):
+        pe->now = pe->clock = now;
+        STOP(FINISHED);
+    CASE(move):
+        r[ip->a] = r[ip->b];
+        ip++;
+        NEXT;
+    CASE(select):
+        r[ip->a] = r[ip->b] ? r[ip->c] : r[ip->a];
+        ip++;
+        NEXT;
+    CASE(column):
+        r[ip->a] = slots[ip->b].column[pe->unit];
+        ip++;
+        NEXT;
+    CASE(coordinate):
+        r[ip->a] = ip->b ? pe->y : pe->x;
+        ip++;
+        NEXT;
+    CASE(check_divisor):
+        if (r[ip->a] == 0) {
+            FAIL(DIVISION_BY_ZERO, 0);
+        }
+        ip++;
+        NEXT;
+    CASE(load): {
+        const struct access *access = slots[ip->c].access;
+        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false);
+        if (address < 0) {
+            pe->now = now;
+            STOP(FAILED);
+        }
+        r[ip->a] = load_element(pe->memory + address, access->kind);
+        ip++;
+        NEXT;
+    }
+    CASE(store): {
+        const struct access *access = slots[ip->c].access;
+        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true);
+        if (address < 0) {
+            pe->now = now;
+            STOP(FAILED);
+        }
+        store_element(pe->memory + address, access->bytes, r[ip->a]);
+        ip++;
+        NEXT;
+    }
+    CASE(descriptor):
+        descriptors_of(frame)[ip->a & 0x3FFF] = *descriptor_at(frame, ip->b);
+        ip++;
+        NEXT;
+    CASE(set_address):
+    CASE(set_offset):
+    CASE(set_stride):
+    CASE(set_extent):
+    CASE(advance):
+    CASE(resize):
+    CASE(restride):
+    CASE(rebase):
+    CASE(mark): {
+        uint32_t code = change(descriptors_of(frame) + (ip->a & 0x3FFF), ip->op, ip->c, r[ip->b]);
+        if (code == ADDRESS_ODD) {
+            FAIL(ADDRESS_ODD, r[ip->b] & WORD_MASK, 2);
+        } else if (code != 0) {
+            FAIL(DESCRIPTOR_SHAPE, ip->op);
+        }
+        ip++;
+        NEXT;
+    }
+    CASE(apply): {
+        const struct operation *operation = slots[ip->a].operation;
+        pe->now = now;
+        switch (issue(core, pe, frame, operation, WHERE, &now)) {
+        case WENT_WRONG: STOP(FAILED);
+        case WAITS:
+            if (ip->b != NO_REGISTER) {
+                r[ip->b] = 1;
+            }
+            frame->pc = ip + 1;
+            save_stack(core, pe);
+            STOP(SUSPENDED);
+        default: break;
+        }
+        if (ip->b != NO_REGISTER) {
+            r[ip->b] = 1;
+        }
+        ip++;
+        NEXT;
+    }
+    CASE(activate):
+        task_activate(core, pe, (uint32_t)slots[ip->a].number, now);
+        ip++;
+        NEXT;
+    CASE(block):
+        task_block(core, pe, (uint32_t)slots[ip->a].number, now);
+        ip++;
+        NEXT;
+    CASE(unblock):
+        task_unblock(core, pe, (uint32_t)slots[ip->a].number, now, false);
+        ip++;
+        NEXT;
+    CASE(assert_):
+        if (r[ip->a] == 0) {
+            FAIL(ASSERTION, (int64_t)slots[ip->c].number, ip->b == NO_REGISTER ? 0 : r[ip->b]);
+        }
+        ip++;
+        NEXT;
+    CASE(print): {
+        uint32_t row = (uint32_t)slots[ip->a].number, count = core->tables.prints[row].arguments;
+        int64_t *record = log_record(core, &core->prints, 3 + count);
+        record[0] = now;
+        record[1] = pe->number;
+        record[2] = row;
+        memcpy(record + 3, r + ip->b, count * sizeof(int64_t));
+        ip++;
+        NEXT;
+    }
+    CASE(timestamp):
+        for (int k = 0; k < 3; k++) {
+            r[ip->a + k] = (int16_t)(now >> WORD_BITS * k);
+        }
+        ip++;
+        NEXT;
+    CASE(fail):
+        FAIL(FAILURE, (int64_t)slots[ip->c].number);
+    CASE(load_register):
+    CASE(read_register):
+    CASE(set_fifo_length):
+    CASE(directive):
+    CASE(set_exception_mask):
+    CASE(check_exceptions):
+        assert(!"an instruction that the core refuses at its creation");
+        STOP(FAILED);
+
+#define UNARY(number, name)                                                                                            \
+    SCALAR(number):                                                                                                    \
+        r[ip->a] = name(r[ip->b]);                                                                                     \
+        ip++;                                                                                                          \
+        NEXT;
+#define BINARY(number, name)                                                                                           \
+    SCALAR(number):                                                                                                    \
+        r[ip->a] = name(r[ip->b], r[ip->c]);                                                                           \
+        ip++;                                                                                                          \
+        NEXT;
+#define TERNARY(number, name)                                                                                          \
+    SCALAR(number):                                                                                                    \
+        r[ip->a] = name(r[ip->b], r[ip->c], r[ip->a]);                                                                 \
+        ip++;                                                                                                          \
+        NEXT;
+    SCALARS(UNARY, BINARY, TERNARY)
+#ifndef __GNUC__
+    default: STOP(FAILED);
+    }
+#endif
+}
+
+const char *core_instruction(uint32_t number) {
+#define NAME(name) #name,
+    static const char *const names[] = {CONTROL(NAME)};
+#undef NAME
+    return number < CONTROL_COUNT ? names[number] : "";
+}

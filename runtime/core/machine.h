@@ -1,0 +1,517 @@
+/* Data model of the core: the state of a machine, and what its parts provide to each other.
+ *
+ * A `struct core` is made from the arrays of checked tables and of a fabric, which outlive it; it owns the state of PEs
+ * but not their memory. A PE has a clock of its own. Its tasks run in the interpreter; sends hand their wavelets over
+ * at once, with time stamps, to the operations that wait for them or to the receiver's queue. order.c decides which PE
+ * goes on: one whose next task is certain at any time, the others in the order of time.
+ */
+#ifndef LOOM_MACHINE_H
+#define LOOM_MACHINE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core.h"
+#include "kernels.h"
+#include "tables.h"
+
+typedef int64_t cycle; /* a time, or a number of cycles */
+
+#define NEVER ((cycle)1 << 62)
+
+enum {
+    WORD_MASK = 0xFFFF,
+    WORD_BITS = 16,
+    POINTER_EXTENT = 0xFFFF, /* length of the walk that is a pointer to a scalar */
+    ENDLESS_EXTENT = 0x7FFF, /* extent of a run of wavelets that never ends, as programs write it */
+    MAX_OPERANDS = 1 + MAX_SOURCES,
+    MAX_TASKS = 64, /* tasks of a class: they are bits of a word */
+    MAX_REGISTER_FILES = 3,
+    MAX_STACK_WORDS = 1 << 20,
+    TILE = 32, /* columns and rows of a tile */
+};
+#define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */
+
+/* Findings: numbers of runtime/findings.py */
+enum {
+    ADDRESS_OUTSIDE = 1, ADDRESS_ODD, INDEX_OUTSIDE_MEMORY, DIVISION_BY_ZERO, ASSERTION, FAILURE, STACK_FULL,
+    STEP_LIMIT, FLOAT_EXCEPTION, DIRECTIVES_DIFFER, DESCRIPTOR_SHAPE,
+    REGISTER_EMPTY = 16, REGISTER_WITHOUT_FIFO, REGISTER_WIDTH,
+    WALK_OUTSIDE_MEMORY = 24, USES_QUEUE, USES_MICROTHREAD, USES_FIFO, SENDS_WITHOUT_COLOR, SENDS_LOST,
+    SENDS_ODD_LANES, RECEIVES_WITHOUT_COLOR, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER,
+    CONTROL_TASK_MISSING = 48,
+    FIRST_WARNING = 64,
+    INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
+    TASK_MAY_TAKE,
+};
+
+/* Descriptors at run time */
+
+struct descriptor {
+    int32_t address; /* in words; kept within +-2^30 */
+    uint32_t row;    /* buffer (NO_ROW: all of memory), queue or FIFO */
+    uint16_t extents[4];
+    int16_t strides[4];
+    uint8_t type, kind, dimensions, flags;
+    uint16_t mark; /* in the high halves of wavelets, if MARKED */
+    uint16_t held; /* 1 + number of the data structure register it was read from, by file; 0: none */
+};
+enum { MARKED = 0x80, FIFO_EXPECTED = 0x40 }; /* flags of our own */
+
+/* Code, prepared for the interpreter */
+
+struct access {
+    uint32_t base, bytes, buffer; /* `bytes` is the size of an element */
+    uint8_t kind, rank, flags;
+    const struct access_dim_row *dims;
+};
+
+struct operation {
+    const struct operation_row *row;
+    const struct kernel *kernel;
+    uint32_t number; /* its row */
+    uint8_t sources;
+    uint8_t is_move, is_async, has_completion;
+    uint8_t words;                          /* of an element of the destination */
+    uint32_t numerator, denominator;        /* cycles of an element, but for strides */
+    uint32_t thread;                        /* its microthread */
+    uint8_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
+    uint8_t kinds[MAX_OPERANDS];
+};
+enum { NO_TASK = 0xFF };
+enum { SLOT_USE, SLOT_COLUMN, SLOT_ACCESS, SLOT_LOAD, SLOT_READ, SLOT_OPERATION, SLOT_TASK };
+
+union slot {
+    const struct access *access;
+    const struct operation *operation;
+    const int64_t *column; /* values of the class's units */
+    const struct use *use;
+    uint64_t number; /* a task of the class, or a row */
+};
+
+struct use {
+    const struct body_row *body;
+    const struct instruction *code;
+    const uint32_t *where;
+    const union slot *slots;
+    const int64_t *numbers;
+    const struct descriptor *descriptors;
+    uint32_t number, size; /* its row; words of a frame */
+};
+
+/* An activation of a use. Registers follow, and behind them the frame's descriptors. */
+struct frame {
+    const struct use *use;
+    const struct instruction *pc; /* where it goes on after a call or a wait */
+    uint32_t caller;              /* words below this frame at which that of the caller begins; 0: none */
+    uint16_t results, calls;      /* register of the caller; frames below */
+};
+#define FRAME_WORDS (sizeof(struct frame) / 8)
+
+/* Wavelets */
+
+struct payload {
+    uint32_t references, room;
+    uint32_t words[];
+};
+
+/* Some wavelets of one sender, of which `taken` are consumed. Wavelet k is there at `first` + k * `rate`. */
+struct run {
+    struct run *next;
+    struct payload *payload; /* NULL: they are still in the sender's memory */
+    const uint8_t *at;       /* the first of all, `step` bytes before the second */
+    struct send *send;       /* waits for wavelet `threshold` to be taken */
+    cycle first;
+    int64_t threshold;
+    uint64_t origin; /* number of the way it came */
+    int32_t step;
+    uint32_t rate, count, taken, latency, sender;
+    uint8_t size, control; /* `size`: 2 if the sender's memory has elements of 16 bits */
+};
+
+/* A send that is not sure to find room */
+struct send {
+    struct send *next, *previous; /* all of the core */
+    struct pe *pe;
+    const struct operation *operation;
+    uint32_t where, task, count;
+    uint32_t queue;  /* row */
+    int32_t waiting; /* receivers that have not made room yet */
+    cycle done;
+    uint8_t settled, is_sync;
+};
+
+/* Operands of an operation that waits: descriptors and numbers */
+struct operand_state {
+    struct descriptor descriptor;
+    int64_t number;
+    uint8_t is_number;
+};
+
+/* An operation that waits for wavelets */
+struct open {
+    struct open *next, *previous; /* all of the PE */
+    struct open *waits[2];        /* behind it in each of its queues */
+    struct pe *pe;
+    const struct operation *operation;
+    cycle time, rate; /* when it is ready for its next element */
+    int64_t count, position;
+    uint32_t where, task;
+    uint8_t inputs;  /* of its queues, by their places in the class */
+    uint8_t queue[2], source[2]; /* `source` is the operand that takes from it */
+    uint8_t is_sync, by_control, signals_end;
+    struct operand_state operands[MAX_OPERANDS];
+};
+
+/* Uses of a queue or microthread. One that starts while another is open is judged when the end of that is known. */
+struct early {
+    struct early *next;
+    cycle start;
+    uint32_t later, later_task, earlier, earlier_task, where;
+};
+struct resource {
+    cycle ends; /* of the last use; NEVER while it is open */
+    uint32_t user, task;
+    struct early *early;
+};
+
+struct input {
+    struct run *first, *last;
+    struct open *waiting, *last_waiting;
+};
+
+/* PEs */
+
+struct moment {
+    struct moment *next;
+    cycle time;
+};
+
+struct task_state {
+    cycle active, unblocked;
+    uint16_t may_activate, may_unblock; /* open operations whose end may do it */
+};
+/* Of tasks that completions activate or unblock */
+struct completion_state {
+    cycle picked, blocked;
+    struct moment *later, *unblockings;
+    uint8_t completed;
+};
+
+struct pe {
+    cycle clock;           /* when it has ended its last task */
+    cycle now;             /* how far it is in the one that waits or pauses */
+    cycle queued;          /* the cycle for which it is in the heap, or NEVER */
+    uint64_t active;       /* tasks that are active */
+    uint64_t may_activate; /* tasks that the end of something open may activate, or unblock */
+    uint64_t may_unblock;
+    uint8_t *memory;
+    struct task_state *tasks;
+    struct completion_state *completions;
+    struct input *inputs;       /* by queue of the class */
+    struct resource *resources; /* queues, then microthreads */
+    struct open *open;
+    uint64_t *suspended; /* its stack, while it waits in the middle of a task */
+    const struct class *class;
+    uint32_t number, unit; /* in the grid, and in its class */
+    uint32_t tile;
+    uint16_t x, y;
+    uint8_t task; /* that runs or waits, or NO_TASK */
+    uint8_t is_busy, is_dirty, resumes;
+    uint32_t held_sends;
+    struct pe *next_dirty;
+};
+_Static_assert(sizeof(struct pe) <= 168, "the hot record of a PE");
+
+/* A square of the grid, with its PEs in which something changed */
+struct tile {
+    struct pe *first, *last;
+    struct tile *next;
+    bool is_listed;
+};
+
+struct task {
+    const struct task_row *row;
+    const struct use *use;
+    uint32_t number; /* its row */
+    uint8_t queue;   /* its input queue in the class */
+    uint8_t type, flags;
+    int16_t completions; /* place of its completion_state, or -1 */
+    int64_t *launch;     /* arguments of the launch */
+};
+
+struct queue {
+    const struct queue_row *row; /* NULL for a sink */
+    uint32_t number;
+    uint32_t senders;
+    int64_t room;
+    uint8_t task; /* NO_TASK */
+    uint8_t is_input, is_colorless, is_sink;
+    const uint8_t *flags;   /* of each unit, as runtime/fabric has them */
+    const int16_t *colors;
+    const uint32_t *ways; /* list of ways of each unit */
+    uint32_t *unread;     /* wavelets sent of which some go unread; may be NULL */
+};
+enum { UNROUTED = 1, SWALLOWED = 2, LOST = 4, PARTLY_UNREAD = 8 };
+
+struct variable {
+    uint32_t start, end, buffer;
+};
+
+struct class {
+    const struct class_row *row;
+    uint32_t number, units, task_count, queue_count, completion_count, resource_count, threads, variable_count;
+    uint64_t bytes; /* of the memory of a PE */
+    int64_t words;  /* of it that it may touch */
+    struct task *tasks;
+    struct queue *queues; /* those of the class, then its sinks */
+    struct variable *variables;
+    uint64_t data_tasks; /* that wavelets may start */
+    char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and what it points to */
+    uint64_t pe_bytes;
+    uint8_t *memory;
+    uint8_t control_tasks[64]; /* by id */
+};
+
+struct way {
+    int32_t offset;
+    uint32_t queue, latency;
+    uint64_t origin;
+};
+
+/* Wavelets that come to a queue of a PE */
+struct arrival {
+    struct pe *pe;
+    uint32_t place;
+    struct run *run;
+};
+
+/* Order */
+
+enum { EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4 };
+
+struct event {
+    cycle time;
+    uint64_t key, number; /* `key` is kind and PE */
+    void *what;
+};
+
+struct finding {
+    uint32_t code, pe, task, where;
+    cycle cycle;
+    int64_t values[6];
+};
+
+/* Growing arrays of records that Python reads */
+struct log {
+    int64_t *words;
+    uint64_t count, room;
+};
+
+struct timing {
+    int64_t hop, inject, ramp, task_start, dsd_setup, async_issue, read_words, reduction;
+};
+
+/* What a core is made from, all of which outlives it: the arrays are those of runtime/fabric. */
+struct core_input {
+    const struct tables *tables;
+    const int64_t *class_first;
+    const int32_t *unit_pes;
+    const int64_t *words;
+    const int32_t *queue_class;
+    const int64_t *queue_first;
+    const int16_t *colors;
+    const uint8_t *flags;
+    const uint32_t *way_lists;
+    const uint8_t *colorless;
+    const int64_t *room;
+    const int32_t *senders;
+    const uint32_t *list_first;
+    const struct way *ways;
+    uint8_t *const *memory;       /* of each class */
+    const uint64_t *memory_bytes; /* of a PE of each class */
+    const int64_t *prices;        /* of each class of costs */
+    const uint32_t (*dsd_rows)[5]; /* sources, is a move, words of the destination, cycles of an element */
+    struct timing timing;
+    uint32_t width, height, queue_count, strings;
+};
+
+struct pool {
+    void *free;
+    void **chunks;
+    uint32_t size, chunk_count, chunk_room;
+};
+
+enum { PAYLOAD_CLASSES = 40 };
+
+struct core {
+    struct tables tables;
+    struct timing timing;
+    uint32_t width, height, class_count, queue_count;
+    struct class *classes;
+    struct pe **pe_of; /* by number in the grid, or NULL */
+    uint32_t *queue_place; /* of each queue in its class */
+    const uint32_t *list_first;
+    const struct way *ways;
+
+    /* Code */
+    struct use *uses;
+    struct access *accesses;
+    struct operation *operations;
+    union slot *slots;
+    struct descriptor *descriptors;
+    int64_t *prices;
+    int64_t *numbers;
+
+    /* Order */
+    struct event *heap;
+    uint64_t heap_count, heap_room;
+    struct tile *tiles, *listed, *last_listed; /* those with PEs to visit are listed */
+    cycle horizon; /* a PE may pick what is ready up to here */
+    struct pe *running;
+    uint32_t paused_at; /* the source place of a step for which the budget did not suffice */
+
+    /* The stack of the task that runs */
+    uint64_t *stack;
+    uint64_t stack_words;
+    struct frame *frame;
+
+    /* Wavelets on their way from operations that were at work */
+    struct arrival *arriving;
+    uint64_t arriving_first, arriving_count, arriving_room;
+    bool at_work;
+
+    struct send *sends;
+    struct pool runs, opens, send_pool, moments, earlies, arrivals;
+    struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
+    struct payload **blocks;                   /* all of them */
+    uint64_t block_count, block_room;
+    uint64_t earlies_open;
+
+    /* What is counted and told */
+    uint64_t steps, budget, wavelets, task_runs, certain, ordered;
+    cycle latest;
+    struct finding error;
+    struct finding *warnings;
+    uint64_t warning_count, warning_room;
+    uint8_t *warned; /* by source place */
+    struct log prints;
+};
+
+static inline struct pe *pe_at(const struct class *class, uint32_t unit) {
+    return (struct pe *)(void *)(class->pes + unit * class->pe_bytes);
+}
+
+/* The row of the task that runs or waits on a PE */
+static inline uint32_t running_task(const struct pe *pe) {
+    return pe->task == NO_TASK ? NO_ROW : pe->class->tasks[pe->task].number;
+}
+
+/* pools.c */
+void *pool_take(struct core *core, struct pool *pool);
+void pool_free_all(struct pool *pool);
+static inline void pool_give(struct pool *pool, void *item) {
+    *(void **)item = pool->free;
+    pool->free = item;
+}
+void *core_allocate(struct core *core, uint64_t count, uint64_t size); /* zeros */
+void *allocate_large(struct core *core, uint64_t bytes);               /* zeros, in large pages where there are */
+void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint64_t size);
+struct payload *payload_take(struct core *core, uint64_t words);
+void payload_drop(struct core *core, struct payload *payload);
+
+/* findings.c */
+bool warns(struct core *core, uint32_t where);
+void warn(struct core *core, struct pe *pe, uint32_t code, uint32_t task, uint32_t where, const int64_t *values,
+          int count);
+void fail(struct core *core, struct pe *pe, uint32_t code, uint32_t task, uint32_t where, const int64_t *values,
+          int count);
+#define VALUES(...) (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+static inline bool has_failed(const struct core *core) { return core->error.code != 0; }
+
+/* tasks.c */
+void task_activate(struct core *core, struct pe *pe, uint32_t task, cycle time);
+void task_complete(struct core *core, struct pe *pe, uint32_t task, cycle time, bool activates);
+void task_pick(struct core *core, struct pe *pe, uint32_t task, cycle time);
+void task_block(struct core *core, struct pe *pe, uint32_t task, cycle time);
+void task_unblock(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead);
+void expect_completion(struct pe *pe, const struct operation *operation, int change);
+static inline cycle task_ready(const struct pe *pe, uint32_t task) {
+    const struct task_state *state = &pe->tasks[task];
+    return state->active > state->unblocked ? state->active : state->unblocked;
+}
+static inline void set_active(struct pe *pe, uint32_t task, cycle time) {
+    pe->tasks[task].active = time;
+    if (time < NEVER) {
+        pe->active |= (uint64_t)1 << task;
+    } else {
+        pe->active &= ~((uint64_t)1 << task);
+    }
+}
+
+/* order.c */
+int core_go(struct core *core, uint64_t budget);
+void touch(struct core *core, struct pe *pe); /* something changed that may let the PE go on */
+void schedule(struct core *core, cycle time, uint32_t kind, uint32_t pe, uint64_t number, void *what);
+
+/* interpreter.c */
+enum { FINISHED, SUSPENDED, PAUSED, FAILED };
+void enter_task(struct core *core, struct pe *pe, uint32_t task, const struct use *use);
+int interpret(struct core *core, struct pe *pe, cycle now);
+static inline int64_t *registers_of(struct frame *frame) { return (int64_t *)frame + FRAME_WORDS; }
+
+/* memory.c */
+bool check_walk(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
+                const struct descriptor *walk, int64_t low, int64_t high);
+static inline uint32_t kind_bytes(uint8_t kind) {
+    static const uint8_t bytes[] = {1, 1, 2, 4, 8, 8, 2, 2, 4};
+    return bytes[kind];
+}
+int64_t walk_count(const struct descriptor *walk);
+
+/* operations.c */
+enum { DONE_NOW, WAITS, WENT_WRONG };
+int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
+          uint32_t where, cycle *now);
+void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control);
+void resume(struct core *core, struct pe *pe, cycle time);
+void send_taken(struct core *core, struct run *run, int64_t position, cycle time);
+struct sending {
+    const struct operation *operation;
+    uint32_t task, where;
+    bool is_last;
+    struct send *send;
+};
+void transmit(struct core *core, struct pe *pe, const struct sending *sending, const struct descriptor *stream,
+              struct run *wavelets);
+struct payload *make_payload(struct core *core, const struct descriptor *stream, int64_t count, uint8_t size,
+                             struct operand *operand);
+void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words);
+bool make_operand(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
+                  struct operand_state *state, int place, int64_t low, int64_t high, struct operand *operand);
+
+/* queues.c */
+void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run);
+void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run);
+void deliver(struct core *core);
+int receive(struct core *core, struct open *open); /* DONE_NOW, WAITS or WENT_WRONG, of one at its issue */
+void drop_run(struct core *core, struct run *run);
+static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
+void recount(struct pe *pe, uint32_t place);
+
+/* resources.c */
+bool resource_use(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation, uint32_t where,
+                  cycle start, cycle end);
+bool resource_release(struct core *core, struct pe *pe, uint32_t place, cycle end);
+bool resources_rest(struct core *core);
+static inline uint32_t thread_place(const struct pe *pe, const struct operation *operation) {
+    return pe->class->queue_count + operation->thread;
+}
+static inline struct resource *resource_of(const struct pe *pe, uint32_t place) {
+    return &pe->resources[place];
+}
+
+#endif

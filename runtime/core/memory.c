@@ -1,0 +1,87 @@
+/* Checks of walks over memory, before any of it is touched. */
+#include "machine.h"
+
+/* Returns the elements of a walk. */
+int64_t walk_count(const struct descriptor *walk) {
+    int64_t count = 1;
+    for (int k = 0; k < walk->dimensions; k++) {
+        count *= walk->extents[k];
+    }
+    return count;
+}
+
+/* Returns the offset of element `k` of a walk, in elements. */
+static int64_t offset_of(const struct descriptor *walk, int64_t k) {
+    int64_t offset = 0, last = 0;
+    for (int dim = 0; dim < walk->dimensions; dim++) {
+        int64_t extent = walk->extents[walk->dimensions - 1 - dim], step = last + walk->strides[dim];
+        bool outermost = dim == walk->dimensions - 1;
+        offset += (outermost ? k : k % extent) * step;
+        k /= extent;
+        last += (extent - 1) * step;
+    }
+    return offset;
+}
+
+static const struct variable *variable_at(const struct class *class, int64_t word) {
+    uint32_t low = 0, high = class->variable_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (class->variables[middle].start <= word) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && word < class->variables[low - 1].end ? &class->variables[low - 1] : NULL;
+}
+
+/* Returns whether elements `low` up to `high` of a walk are in memory; leaves a finding if they are not, if they leave
+ * the variable that the walk is over (DSD-171), and if elements of 32 bits are at odd words. */
+bool check_walk(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
+                const struct descriptor *walk, int64_t low, int64_t high) {
+    const struct class *class = pe->class;
+    int64_t width = kind_bytes(walk->kind) == 4 ? 2 : 1, address = walk->address;
+    if (width == 2 && address & 1) {
+        warn(core, pe, ODD_WALK, task, where, VALUES(address, operation->number));
+    }
+    int64_t start = 0, end = class->words;
+    uint32_t buffer = walk->row;
+    if (buffer != NO_ROW) {
+        const struct buffer_row *row = &core->tables.buffers[buffer];
+        start = row->address;
+        end = start + ((int64_t)row->elements * kind_bytes(row->kind) + 1) / 2;
+    } else {
+        const struct variable *variable = variable_at(class, address);
+        if (variable != NULL) {
+            start = variable->start;
+            end = variable->end;
+            buffer = variable->buffer;
+        }
+    }
+    int64_t lowest, highest;
+    walk_reach(2 * (uint32_t)width, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
+    if (address + lowest / 2 >= start && address + highest / 2 + width <= end) {
+        return true;
+    }
+    int64_t least = offset_of(walk, low), most = least;
+    for (int64_t k = low + 1; k < high; k++) {
+        int64_t offset = offset_of(walk, k);
+        least = offset < least ? offset : least;
+        most = offset > most ? offset : most;
+    }
+    int64_t first = address + least * width, behind = address + (most + 1) * width;
+    if (first >= start && behind <= end) {
+        return true;
+    }
+    if (first < 0 || behind > class->words) {
+        fail(core, pe, WALK_OUTSIDE_MEMORY, task, where,
+             VALUES(operation->number, first < 0 ? first : behind - 1, walk->row));
+        return false;
+    }
+    if (buffer != NO_ROW) {
+        int64_t word = first < start ? first : walk->row == NO_ROW ? behind - width : behind;
+        warn(core, pe, WALK_LEAVES_BUFFER, task, where, VALUES(operation->number, word, buffer, width));
+    }
+    return true;
+}

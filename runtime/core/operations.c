@@ -1,0 +1,454 @@
+/* DSD operations: on memory at once, to the fabric at once with time stamps, from the fabric as wavelets arrive. */
+#include "machine.h"
+
+/* Lengths and costs */
+
+/* Returns the iterations: the length of the shortest operand that has one. A sending queue counts only if there is no
+ * other (AMB-01). */
+static int64_t count_of(const struct operation *operation, const struct operand_state *operands) {
+    int64_t least = -1;
+    bool receives = false;
+    for (int k = operation->sources; k >= 0; k--) {
+        const struct descriptor *stream = &operands[k].descriptor;
+        if (operands[k].is_number) {
+            continue;
+        }
+        receives |= k > 0 && stream->type == QUEUE_RUN;
+        if (k == 0 && stream->type == QUEUE_RUN && least >= 0) {
+            continue;
+        }
+        int64_t count = stream->type == QUEUE_RUN ? stream->extents[0] : walk_count(stream);
+        least = least < 0 || count < least ? count : least;
+    }
+    if (least < 0) {
+        return 1;
+    }
+    return least == ENDLESS_EXTENT && receives ? UNBOUNDED : least;
+}
+
+/* Returns the cycles of `count` elements: targets.model.Timing.element_cycles, of operands in memory from `first` on. */
+static int64_t cycles_of(const struct core *core, const struct operation *operation,
+                         const struct operand_state *operands, int first, int64_t count) {
+    int64_t numerator = operation->numerator, denominator = operation->denominator;
+    int64_t widest = -1;
+    for (int k = first; k <= operation->sources; k++) {
+        const struct descriptor *stream = &operands[k].descriptor;
+        if (operands[k].is_number || stream->type != MEMORY_WALK) {
+            continue;
+        }
+        int64_t stride = stream->strides[0];
+        if (widest < 0 && stride == 0 && !operation->is_move && core->timing.reduction * denominator > numerator) {
+            numerator = core->timing.reduction;
+            denominator = 1;
+        }
+        stride = stride < 0 ? -stride : stride;
+        widest = stride > widest ? stride : widest;
+    }
+    int64_t whole = core->timing.read_words, read = (widest < 0 ? 1 : widest) * operation->words;
+    read = read < whole ? read : whole;
+    if (read * denominator > numerator * whole) {
+        numerator = read;
+        denominator = whole;
+    }
+    return (count * numerator + denominator - 1) / denominator;
+}
+
+/* Operands */
+
+/* Makes the operand of elements `low` up to `high`; returns false after a finding that is an error. */
+bool make_operand(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
+                  struct operand_state *state, int place, int64_t low, int64_t high, struct operand *operand) {
+    if (state->is_number) {
+        operand_run(operand, &state->number, 0);
+        return true;
+    }
+    const struct descriptor *walk = &state->descriptor;
+    if (!check_walk(core, pe, operation, task, where, walk, low, high)) {
+        return false;
+    }
+    uint32_t size = operation->kernel->size[place];
+    uint8_t *at = pe->memory + 2 * (int64_t)walk->address;
+    if (walk->dimensions == 1) {
+        int32_t step = walk->strides[0] * (int32_t)size;
+        operand_run(operand, at + low * step, step);
+    } else {
+        operand_walk(operand, at, size, walk->dimensions, walk->extents, walk->strides);
+        operand_skip(operand, (uint64_t)low);
+    }
+    return true;
+}
+
+/* Wavelets */
+
+static uint32_t lanes_of(const struct descriptor *stream) { return stream->flags & PACKED ? 2 : 1; }
+
+/* Returns room for the wavelets of `count` elements, and the operand that writes them. */
+struct payload *make_payload(struct core *core, const struct descriptor *stream, int64_t count, uint8_t size,
+                             struct operand *operand) {
+    uint32_t lanes = lanes_of(stream);
+    uint64_t words = ((uint64_t)count + lanes - 1) / lanes;
+    struct payload *payload = payload_take(core, words);
+    if (size == 2) {
+        memset(payload->words, 0, words * 4);
+    }
+    operand_run(operand, payload->words, lanes == 2 ? 2 : 4);
+    return payload;
+}
+
+void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words) {
+    if (stream->flags & MARKED) {
+        for (uint32_t k = 0; k < words; k++) {
+            payload->words[k] |= (uint32_t)stream->mark << WORD_BITS;
+        }
+    }
+}
+
+static bool is_covered(struct core *core, struct pe *pe, const struct sending *sending, const struct queue *queue) {
+    uint32_t operation = sending->operation->number;
+    if (queue->is_colorless && queue->colors[pe->unit] < 0) {
+        fail(core, pe, SENDS_WITHOUT_COLOR, sending->task, sending->where, VALUES(operation, queue->number));
+        return false;
+    }
+    uint8_t flags = queue->flags[pe->unit];
+    if (flags & SWALLOWED) {
+        warn(core, pe, SENDS_SWALLOWED, sending->task, sending->where, VALUES(operation, queue->number));
+    }
+    if (flags & LOST) {
+        fail(core, pe, SENDS_LOST, sending->task, sending->where, VALUES(operation, queue->number));
+        return false;
+    }
+    return true;
+}
+
+/* Hands a run over to all that its way leads to. */
+static void send_run(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
+                     struct send *send) {
+    uint32_t list = queue->ways[pe->unit];
+    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
+        const struct way *way = &core->ways[k];
+        struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
+        uint32_t place = core->queue_place[way->queue];
+        struct run *run = pool_take(core, &core->runs);
+        *run = *wavelets;
+        run->next = NULL;
+        run->send = NULL;
+        run->first += way->latency;
+        run->latency = way->latency;
+        run->origin = way->origin;
+        run->sender = pe->number;
+        if (run->payload != NULL) {
+            run->payload->references++;
+        }
+        if (send != NULL) {
+            run->threshold = (int64_t)run->count - to->class->queues[place].room - 1;
+            if (run->threshold >= 0) {
+                run->send = send;
+                send->waiting++;
+            }
+        }
+        arrive(core, to, place, run);
+    }
+}
+
+/* Sends a run, which keeps its payload: wavelet k leaves at `first` + k * `rate`. */
+void transmit(struct core *core, struct pe *pe, const struct sending *sending, const struct descriptor *stream,
+              struct run *wavelets) {
+    uint32_t place = core->queue_place[stream->row];
+    const struct queue *queue = &pe->class->queues[place];
+    if (!is_covered(core, pe, sending, queue)) {
+        return;
+    }
+    core->wavelets += wavelets->count;
+    if (queue->flags[pe->unit] & PARTLY_UNREAD) {
+        queue->unread[pe->unit] += wavelets->count;
+    }
+    if (!(stream->flags & CONTROL_WAVELETS)) {
+        send_run(core, pe, queue, wavelets, sending->send);
+        return;
+    }
+    /* A bit of the first command keeps a control wavelet from the compute engine. */
+    wavelets->control = true;
+    bool any = false;
+    for (uint32_t k = 0; k < wavelets->count; k++) {
+        any |= wavelets->payload->words[k] >> 24 & 1;
+    }
+    if (!any) {
+        send_run(core, pe, queue, wavelets, sending->send);
+        return;
+    }
+    for (uint32_t k = 0; k < wavelets->count; k++) {
+        if (!(wavelets->payload->words[k] >> 24 & 1)) {
+            struct run one = *wavelets;
+            one.at += (ptrdiff_t)k * one.step;
+            one.first += (cycle)k * one.rate;
+            one.count = 1;
+            send_run(core, pe, queue, &one, sending->send);
+        }
+    }
+}
+
+/* Sending */
+
+void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control) {
+    uint8_t activate = by_control ? operation->control_activate : operation->activate;
+    uint8_t unblock = by_control ? operation->control_unblock : operation->unblock;
+    if (activate != NO_TASK) {
+        task_complete(core, pe, activate, time, true);
+    } else if (unblock != NO_TASK) {
+        task_complete(core, pe, unblock, time, false);
+    } else if (time > core->latest) {
+        core->latest = time;
+    }
+}
+
+/* Ends a send that waits for nobody any more. */
+static void end_send(struct core *core, struct send *send) {
+    struct pe *pe = send->pe;
+    const struct operation *operation = send->operation;
+    resource_release(core, pe, core->queue_place[send->queue], send->done);
+    if (operation->is_async) {
+        resource_release(core, pe, thread_place(pe, operation), send->done);
+    }
+    if (send->is_sync) {
+        resume(core, pe, send->done);
+    } else {
+        signal_end(core, pe, operation, send->done, false);
+    }
+}
+
+static void forget_send(struct core *core, struct send *send) {
+    if (send->next != NULL) {
+        send->next->previous = send->previous;
+    }
+    if (send->previous != NULL) {
+        send->previous->next = send->next;
+    } else if (core->sends == send) {
+        core->sends = send->next;
+    }
+    pool_give(&core->send_pool, send);
+}
+
+/* Lets the sender of a run know that wavelet `position` of it is taken at a time. */
+void send_taken(struct core *core, struct run *run, int64_t position, cycle time) {
+    struct send *send = run->send;
+    if (send == NULL || position != run->threshold) {
+        return;
+    }
+    run->send = NULL;
+    cycle done = time - run->latency;
+    send->done = done > send->done ? done : send->done;
+    send->waiting--;
+    if (send->settled && send->waiting == 0) {
+        send->pe->held_sends--;
+        if (send->operation->has_completion) {
+            expect_completion(send->pe, send->operation, -1);
+        }
+        end_send(core, send);
+        forget_send(core, send);
+    }
+}
+
+/* Remembers a send that waits for room. */
+static void settle(struct core *core, struct send *send) {
+    send->settled = true;
+    send->pe->held_sends++;
+    send->previous = NULL;
+    send->next = core->sends;
+    if (core->sends != NULL) {
+        core->sends->previous = send;
+    }
+    core->sends = send;
+    if (send->operation->has_completion) {
+        expect_completion(send->pe, send->operation, 1);
+    }
+}
+
+static int apply_send(struct core *core, struct pe *pe, const struct operation *operation,
+                      struct operand_state *operands, uint32_t where, int64_t count, cycle *now) {
+    const struct descriptor *stream = &operands[0].descriptor;
+    uint32_t place = core->queue_place[stream->row], lanes = lanes_of(stream), task = running_task(pe);
+    const struct queue *queue = &pe->class->queues[place];
+    cycle rate = cycles_of(core, operation, operands, 1, 1), issued = *now;
+    rate = rate < 1 ? 1 : rate;
+    cycle done = issued + (operation->is_async ? core->timing.inject : core->timing.dsd_setup) + rate * count;
+    int64_t wavelets = (count + lanes - 1) / lanes;
+    struct send *send = NULL;
+    if (wavelets > queue->room) {
+        send = pool_take(core, &core->send_pool);
+        *send = (struct send){.pe = pe, .operation = operation, .where = where, .task = task, .done = done,
+                              .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
+    }
+    cycle ends = send == NULL ? done : NEVER;
+    if (!resource_use(core, pe, place, operation, where, issued, ends) ||
+        (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued, ends))) {
+        return WENT_WRONG;
+    }
+    if (count > 0) {
+        struct operand made[MAX_OPERANDS];
+        for (int k = 1; k <= operation->sources; k++) {
+            if (!make_operand(core, pe, operation, task, where, &operands[k], k, 0, count, &made[k])) {
+                return WENT_WRONG;
+            }
+        }
+        uint8_t size = operation->kernel->size[0];
+        struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
+                          .count = (uint32_t)wavelets, .size = 4, .threshold = -1};
+        bool plain = operation->is_move && operation->kernel->size[1] == size && lanes == 1 &&
+                     !(stream->flags & (MARKED | CONTROL_WAVELETS)) && !operands[1].is_number &&
+                     operands[1].descriptor.dimensions == 1;
+        if (plain) {
+            run.at = made[1].at;
+            run.step = made[1].step[0];
+            run.size = size;
+        } else {
+            run.payload = make_payload(core, stream, count, size, &made[0]);
+            run.at = (const uint8_t *)run.payload->words;
+            kernel_apply(operation->kernel, made, (uint32_t)count);
+            mark_payload(stream, run.payload, run.count);
+        }
+        struct sending sending = {.operation = operation, .task = task, .where = where, .is_last = true, .send = send};
+        transmit(core, pe, &sending, stream, &run);
+        if (run.payload != NULL) {
+            payload_drop(core, run.payload);
+        }
+        if (has_failed(core)) {
+            return WENT_WRONG;
+        }
+    }
+    if (operation->is_async) {
+        *now += core->timing.async_issue;
+        if (send == NULL) {
+            signal_end(core, pe, operation, done, false);
+        } else if (send->waiting > 0) {
+            settle(core, send);
+        } else {
+            end_send(core, send);
+            pool_give(&core->send_pool, send);
+        }
+        return has_failed(core) ? WENT_WRONG : DONE_NOW;
+    }
+    if (send == NULL) {
+        *now = done;
+        return DONE_NOW;
+    }
+    if (send->waiting == 0) {
+        resource_release(core, pe, place, send->done);
+        *now = send->done;
+        pool_give(&core->send_pool, send);
+        return has_failed(core) ? WENT_WRONG : DONE_NOW;
+    }
+    settle(core, send);
+    return WAITS;
+}
+
+/* Receiving */
+
+static bool is_awaited(struct core *core, struct pe *pe, const struct operation *operation, uint32_t where,
+                       const struct queue *queue) {
+    if (queue->is_colorless && queue->colors[pe->unit] < 0) {
+        fail(core, pe, RECEIVES_WITHOUT_COLOR, running_task(pe), where, VALUES(operation->number, queue->number));
+        return false;
+    }
+    if (queue->flags[pe->unit] & UNROUTED) {
+        warn(core, pe, RECEIVES_UNROUTED, running_task(pe), where, VALUES(operation->number, queue->number));
+    }
+    return true;
+}
+
+static int apply_receive(struct core *core, struct pe *pe, const struct operation *operation,
+                         struct operand_state *operands, uint32_t where, int64_t count, cycle *now) {
+    struct open *open = pool_take(core, &core->opens);
+    memset(open, 0, offsetof(struct open, operands));
+    memcpy(open->operands, operands, (operation->sources + 1u) * sizeof *operands);
+    uint32_t lanes = 0;
+    for (uint8_t k = 1; k <= operation->sources; k++) {
+        if (operands[k].is_number || operands[k].descriptor.type != QUEUE_RUN) {
+            continue;
+        }
+        const struct descriptor *stream = &operands[k].descriptor;
+        uint8_t place = (uint8_t)core->queue_place[stream->row];
+        if (open->inputs > 0 && open->queue[0] == place) {
+            fail(core, pe, RECEIVES_TWICE, running_task(pe), where, VALUES(operation->number, stream->row));
+            return WENT_WRONG;
+        }
+        if (!is_awaited(core, pe, operation, where, &pe->class->queues[place])) {
+            return WENT_WRONG;
+        }
+        if (lanes != 0 && lanes != lanes_of(stream)) {
+            fail(core, pe, RECEIVES_MIXED_LANES, running_task(pe), where, VALUES(operation->number));
+            return WENT_WRONG;
+        }
+        lanes = lanes_of(stream);
+        assert(open->inputs < 2);
+        open->queue[open->inputs] = place;
+        open->source[open->inputs++] = k;
+    }
+    cycle rate = cycles_of(core, operation, operands, 0, 1), issued = *now;
+    open->pe = pe;
+    open->operation = operation;
+    open->where = where;
+    open->task = running_task(pe);
+    open->rate = rate < 1 ? 1 : rate;
+    open->time = issued + core->timing.dsd_setup;
+    open->count = count;
+    open->is_sync = !operation->is_async;
+    open->signals_end = operation->has_completion && operation->is_async;
+    for (int k = 0; k < open->inputs; k++) {
+        if (!resource_use(core, pe, open->queue[k], operation, where, issued, NEVER)) {
+            return WENT_WRONG;
+        }
+    }
+    if (operands[0].descriptor.type == QUEUE_RUN &&
+        !resource_use(core, pe, core->queue_place[operands[0].descriptor.row], operation, where, issued, NEVER)) {
+        return WENT_WRONG;
+    }
+    if (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued, NEVER)) {
+        return WENT_WRONG;
+    }
+    open->next = pe->open;
+    if (pe->open != NULL) {
+        pe->open->previous = open;
+    }
+    pe->open = open;
+    if (operation->is_async) {
+        *now += core->timing.async_issue;
+        if (open->signals_end) {
+            expect_completion(pe, operation, 1);
+        }
+    }
+    int how = receive(core, open);
+    if (how == DONE_NOW && !operation->is_async) {
+        *now = pe->now;
+    }
+    return has_failed(core) ? WENT_WRONG : how;
+}
+
+/* Runs or starts an operation at `*now`, and moves that on; WAITS if the task has to wait for its end. */
+int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
+          uint32_t where, cycle *now) {
+    int64_t count = count_of(operation, operands);
+    bool receives = false;
+    for (int k = 1; k <= operation->sources; k++) {
+        receives |= !operands[k].is_number && operands[k].descriptor.type == QUEUE_RUN;
+    }
+    if (receives) {
+        return apply_receive(core, pe, operation, operands, where, count, now);
+    }
+    if (operands[0].descriptor.type == QUEUE_RUN) {
+        return apply_send(core, pe, operation, operands, where, count, now);
+    }
+    *now += core->timing.dsd_setup;
+    if (count == 0) {
+        return DONE_NOW;
+    }
+    *now += cycles_of(core, operation, operands, 0, count);
+    struct operand made[MAX_OPERANDS];
+    uint32_t task = running_task(pe);
+    for (int k = 0; k <= operation->sources; k++) {
+        if (!make_operand(core, pe, operation, task, where, &operands[k], k, 0, count, &made[k])) {
+            return WENT_WRONG;
+        }
+    }
+    kernel_apply(operation->kernel, made, (uint32_t)count);
+    return DONE_NOW;
+}

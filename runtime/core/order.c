@@ -1,0 +1,349 @@
+/* Order: which PE goes on.
+ *
+ * PEs in which something changed are visited, one after the other, a tile of the grid until nothing is left to do in it,
+ * so that what they share stays in the cache. A PE picks its next task if it is certain that no
+ * other can become ready before; then when it does so cannot be told from the outside. Else it waits in a heap for its
+ * cycle, with wavelets for queues of several senders; when nothing is certain any more, the earliest goes on.
+ */
+#include "machine.h"
+
+static bool earlier(const struct event *a, const struct event *b) {
+    return a->time != b->time ? a->time < b->time : a->key != b->key ? a->key < b->key : a->number < b->number;
+}
+
+void schedule(struct core *core, cycle time, uint32_t kind, uint32_t pe, uint64_t number, void *what) {
+    struct event event = {.time = time, .key = (uint64_t)kind << 32 | pe, .number = number, .what = what};
+    grow(core, (void **)&core->heap, &core->heap_room, core->heap_count + 1, sizeof event);
+    uint64_t at = core->heap_count++;
+    struct event *heap = core->heap;
+    while (at > 0) {
+        uint64_t above = (at - 1) / 4;
+        if (!earlier(&event, &heap[above])) {
+            break;
+        }
+        heap[at] = heap[above];
+        at = above;
+    }
+    heap[at] = event;
+}
+
+static struct event pop(struct core *core) {
+    struct event *heap = core->heap, first = heap[0], last = heap[--core->heap_count];
+    uint64_t at = 0, count = core->heap_count;
+    for (;;) {
+        uint64_t child = 4 * at + 1, best = child;
+        if (child >= count) {
+            break;
+        }
+        uint64_t end = child + 4 < count ? child + 4 : count;
+        for (uint64_t k = child + 1; k < end; k++) {
+            if (earlier(&heap[k], &heap[best])) {
+                best = k;
+            }
+        }
+        if (!earlier(&heap[best], &last)) {
+            break;
+        }
+        heap[at] = heap[best];
+        at = best;
+    }
+    heap[at] = last;
+    return first;
+}
+
+void touch(struct core *core, struct pe *pe) {
+    if (pe->is_dirty || pe == core->running || (pe->is_busy && !pe->resumes)) {
+        return;
+    }
+    pe->is_dirty = true;
+    pe->next_dirty = NULL;
+    struct tile *tile = &core->tiles[pe->tile];
+    if (tile->first == NULL) {
+        tile->first = pe;
+    } else {
+        tile->last->next_dirty = pe;
+    }
+    tile->last = pe;
+    if (!tile->is_listed) {
+        tile->is_listed = true;
+        tile->next = NULL;
+        if (core->listed == NULL) {
+            core->listed = tile;
+        } else {
+            core->last_listed->next = tile;
+        }
+        core->last_listed = tile;
+    }
+}
+
+/* Lets a PE that waits in the middle of a task go on from a time. */
+void resume(struct core *core, struct pe *pe, cycle time) {
+    assert(pe->is_busy && !pe->resumes);
+    pe->now = time;
+    pe->resumes = true;
+    touch(core, pe);
+}
+
+/* Returns the task that is ready first, of several the first of the class; NO_TASK if none is. */
+static uint32_t first_ready(const struct pe *pe, cycle *time) {
+    uint32_t best = NO_TASK;
+    *time = NEVER;
+    for (uint64_t left = pe->active; left != 0; left &= left - 1) {
+        uint32_t task = (uint32_t)__builtin_ctzll(left);
+        cycle ready = task_ready(pe, task);
+        if (ready < *time) {
+            *time = ready;
+            best = task;
+        }
+    }
+    return best;
+}
+
+/* Returns whether wavelets that are still to come may start a data task before what it is known to be. */
+static bool may_arrive(const struct pe *pe, uint32_t task) {
+    const struct task *row = &pe->class->tasks[task];
+    const struct queue *queue = &pe->class->queues[row->queue];
+    if (queue->senders == 0) {
+        return false;
+    }
+    return queue->senders > 1 || row->type == LISTENER || pe->inputs[row->queue].first == NULL;
+}
+
+/* Returns whether no task can become ready before the one that is ready first, at `time`, or in that cycle and be picked
+ * instead: nothing open, and no wavelet, can give another one all that it lacks. */
+static bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
+    const struct class *class = pe->class;
+    uint64_t candidates = pe->active | pe->may_activate | class->data_tasks;
+    for (uint64_t left = candidates; left != 0; left &= left - 1) {
+        uint32_t task = (uint32_t)__builtin_ctzll(left);
+        uint64_t bit = (uint64_t)1 << task;
+        const struct task_state *state = &pe->tasks[task];
+        cycle limit = task < best ? time : time - 1;
+        bool activated = state->active <= limit, unblocked = state->unblocked <= limit;
+        if (activated && unblocked) {
+            continue; /* as ready as it can be; the best one at the limit */
+        }
+        if (!unblocked && !(pe->may_unblock & bit)) {
+            continue;
+        }
+        if (!activated && !(pe->may_activate & bit) && !((class->data_tasks & bit) && may_arrive(pe, task))) {
+            continue;
+        }
+        return false;
+    }
+    return true;
+}
+
+static struct run *take_run(struct core *core, struct pe *pe, uint32_t place, cycle begin, uint32_t *word) {
+    struct input *input = &pe->inputs[place];
+    struct run *run = input->first;
+    memcpy(word, run->at + (ptrdiff_t)run->taken * run->step, run->size);
+    uint32_t position = run->taken++;
+    send_taken(core, run, position, begin);
+    return run;
+}
+
+/* Puts what a wavelet carries into the arguments of a task: one of 16 or 32 bits, or two halves. */
+static void set_arguments(struct core *core, uint32_t word) {
+    struct frame *frame = core->frame;
+    const struct body_row *body = frame->use->body;
+    int64_t *arguments = registers_of(frame) + body->numbers;
+    const uint8_t *kinds = core->tables.kinds + body->kinds;
+    for (uint32_t k = 0; k < body->arguments && k < 2; k++) {
+        uint32_t value = body->arguments == 1 ? word : k == 0 ? word & WORD_MASK : word >> WORD_BITS;
+        switch (kinds[k]) {
+        case KIND_F32: arguments[k] = value; break;
+        case KIND_I32: arguments[k] = (int32_t)value; break;
+        case KIND_I16: arguments[k] = (int16_t)value; break;
+        case KIND_I8: arguments[k] = (int8_t)value; break;
+        default: arguments[k] = value & WORD_MASK; break;
+        }
+    }
+}
+
+/* Starts a task of a PE that is ready at a time; returns how the interpreter left it. */
+static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) {
+    const struct task *task = &pe->class->tasks[number];
+    cycle begin = pe->clock > time ? pe->clock : time;
+    const struct task *runs = task;
+    uint32_t word = 0;
+    if (task->type == DATA_TASK || task->type == LISTENER) {
+        struct run *run = take_run(core, pe, task->queue, begin, &word);
+        bool control = run->control;
+        struct input *input = &pe->inputs[task->queue];
+        if (run->taken == run->count) {
+            input->first = run->next;
+            if (input->first == NULL) {
+                input->last = NULL;
+            }
+            drop_run(core, run);
+        }
+        recount(pe, task->queue);
+        if (control) {
+            int64_t id = word >> 16 & 63;
+            const struct queue *queue = &pe->class->queues[task->queue];
+            int64_t entry = id + queue->row->control_offset;
+            uint8_t found = entry >= 0 && entry < 64 ? pe->class->control_tasks[entry] : NO_TASK;
+            if (found == NO_TASK) {
+                pe->now = begin;
+                fail(core, pe, CONTROL_TASK_MISSING, task->number, 0, VALUES(id, queue->number));
+                return FAILED;
+            }
+            runs = &pe->class->tasks[found];
+        }
+    } else {
+        task_pick(core, pe, number, begin);
+    }
+    uint32_t started = (uint32_t)(runs - pe->class->tasks);
+    enter_task(core, pe, started, runs->use);
+    if (runs->launch != NULL) {
+        memcpy(registers_of(core->frame) + runs->use->body->numbers, runs->launch,
+               runs->use->body->arguments * sizeof(int64_t));
+    } else if (task->type != LOCAL_TASK) {
+        set_arguments(core, word);
+    }
+    core->task_runs++;
+    core->running = pe;
+    pe->is_busy = true;
+    pe->now = begin + core->timing.task_start;
+    if (core->steps >= core->budget) {
+        core->frame->pc = runs->use->code;
+        core->paused_at = runs->row->where;
+        return PAUSED;
+    }
+    core->steps++;
+    return interpret(core, pe, pe->now);
+}
+
+/* Handles how the interpreter has left a PE; returns whether it may go on. */
+static bool left(struct core *core, struct pe *pe, int how) {
+    if (how == PAUSED) {
+        return false;
+    }
+    core->running = NULL;
+    if (how == FINISHED) {
+        pe->is_busy = false;
+        pe->task = NO_TASK;
+        return true;
+    }
+    if (pe->resumes) {
+        touch(core, pe);
+    }
+    return false;
+}
+
+/* Lets a PE go on as far as it is certain, or no later than the horizon. */
+static void visit(struct core *core, struct pe *pe) {
+    if (pe->resumes) {
+        pe->resumes = false;
+        core->running = pe;
+        uint64_t *saved = pe->suspended;
+        pe->suspended = NULL;
+        uint64_t words = saved[0], frame = saved[1];
+        memcpy(core->stack, saved + 2, words * 8);
+        core->frame = (struct frame *)(core->stack + frame);
+        payload_drop(core, (struct payload *)(void *)((char *)saved - offsetof(struct payload, words)));
+        if (!left(core, pe, interpret(core, pe, pe->now))) {
+            return;
+        }
+    }
+    while (!pe->is_busy) {
+        cycle time;
+        uint32_t task = first_ready(pe, &time);
+        if (task == NO_TASK) {
+            return;
+        }
+        if (time > core->horizon) {
+            if (!is_certain(pe, task, time)) {
+                if (pe->queued > time) {
+                    pe->queued = time;
+                    schedule(core, time, EVENT_PICK, pe->number, 0, pe);
+                }
+                return;
+            }
+            core->certain++;
+        } else {
+            core->ordered++;
+        }
+        if (!left(core, pe, start(core, pe, task, time))) {
+            return;
+        }
+    }
+}
+
+/* Runs until nothing can happen any more, an error, or more than `budget` steps in all. */
+int core_go(struct core *core, uint64_t budget) {
+    core->budget = budget;
+    if (core->running != NULL) {
+        struct pe *pe = core->running;
+        if (core->steps >= budget) {
+            return CORE_BUDGET;
+        }
+        core->steps++;
+        if (!left(core, pe, interpret(core, pe, pe->now))) {
+            if (core->running != NULL) {
+                return CORE_BUDGET;
+            }
+        } else {
+            touch(core, pe);
+        }
+        if (has_failed(core)) {
+            return CORE_ERROR;
+        }
+    }
+    for (;;) {
+        while (core->listed != NULL) {
+            struct tile *tile = core->listed;
+            while (tile->first != NULL) {
+                struct pe *pe = tile->first;
+                tile->first = pe->next_dirty;
+                pe->is_dirty = false;
+                visit(core, pe);
+                if (has_failed(core)) {
+                    return CORE_ERROR;
+                }
+                if (core->running != NULL) {
+                    return CORE_BUDGET;
+                }
+            }
+            core->listed = tile->next;
+            tile->is_listed = false;
+        }
+        core->horizon = -1;
+        if (core->heap_count == 0) {
+            return resources_rest(core) ? CORE_DONE : CORE_ERROR;
+        }
+        struct event event = pop(core);
+        uint32_t kind = (uint32_t)(event.key >> 32);
+        if (kind == EVENT_PICK) {
+            struct pe *pe = event.what;
+            if (pe->queued != event.time) {
+                continue; /* something earlier has come since */
+            }
+            pe->queued = NEVER;
+            /* What others do reaches it no earlier than they can send; what it does itself comes back later still. */
+            core->horizon = event.time + 2 * core->timing.inject - 1;
+            if (core->heap_count > 0 && core->heap[0].time + core->timing.inject - 1 < core->horizon) {
+                core->horizon = core->heap[0].time + core->timing.inject - 1;
+            }
+            if (core->horizon < event.time || pe->held_sends > 0) {
+                core->horizon = event.time;
+            }
+            if (!pe->is_busy) {
+                visit(core, pe);
+            }
+        } else {
+            struct arrival *arrival = event.what;
+            struct arrival its = *arrival;
+            pool_give(&core->arrivals, arrival);
+            admit(core, its.pe, its.place, its.run);
+        }
+        if (has_failed(core)) {
+            return CORE_ERROR;
+        }
+        if (core->running != NULL) {
+            return CORE_BUDGET;
+        }
+        core->horizon = -1;
+    }
+}

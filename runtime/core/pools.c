@@ -1,0 +1,108 @@
+/* Memory of the core: records of one size from chunks, wavelets in blocks of powers of two, growing arrays. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include "machine.h"
+
+enum { CHUNK_BYTES = 1 << 16 };
+
+/* Without memory nothing can go on, and nothing half-done could be told: Python's own allocations end likewise. */
+static void *checked(void *found) {
+    if (found == NULL) {
+        abort();
+    }
+    return found;
+}
+
+void *core_allocate(struct core *core, uint64_t count, uint64_t size) {
+    (void)core;
+    return checked(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *allocate_large(struct core *core, uint64_t bytes) {
+    const uint64_t page = 1 << 21;
+    if (bytes < page) {
+        return core_allocate(core, bytes, 1);
+    }
+    bytes = (bytes + page - 1) / page * page;
+    void *found = checked(aligned_alloc(page, bytes));
+#ifdef MADV_HUGEPAGE
+    madvise(found, bytes, MADV_HUGEPAGE);
+#endif
+    memset(found, 0, bytes);
+    return found;
+}
+
+void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint64_t size) {
+    (void)core;
+    if (wanted > *room) {
+        uint64_t more = *room * 2 > wanted ? *room * 2 : wanted;
+        *array = checked(realloc(*array, more * size));
+        *room = more;
+    }
+}
+
+void *pool_take(struct core *core, struct pool *pool) {
+    (void)core;
+    if (pool->free == NULL) {
+        uint32_t count = CHUNK_BYTES / pool->size;
+        char *chunk = checked(malloc((size_t)count * pool->size));
+        if (pool->chunk_count == pool->chunk_room) {
+            pool->chunk_room = pool->chunk_room ? 2 * pool->chunk_room : 16;
+            pool->chunks = checked(realloc(pool->chunks, pool->chunk_room * sizeof *pool->chunks));
+        }
+        pool->chunks[pool->chunk_count++] = chunk;
+        for (uint32_t k = count; k-- > 0;) {
+            pool_give(pool, chunk + (size_t)k * pool->size);
+        }
+    }
+    void *item = pool->free;
+    pool->free = *(void **)item;
+    return item;
+}
+
+void pool_free_all(struct pool *pool) {
+    for (uint32_t k = 0; k < pool->chunk_count; k++) {
+        free(pool->chunks[k]);
+    }
+    free(pool->chunks);
+}
+
+/* Blocks that are free keep the next one in the place of their words. */
+static struct payload **next_payload(struct payload *payload) { return (struct payload **)payload->words; }
+
+static uint32_t payload_class(uint64_t words) {
+    uint32_t class = 0;
+    while ((uint64_t)4 << class < words) {
+        class ++;
+    }
+    return class;
+}
+
+struct payload *payload_take(struct core *core, uint64_t words) {
+    uint32_t class = payload_class(words);
+    struct payload *found;
+    assert(class < PAYLOAD_CLASSES);
+    if (core->payloads[class] != NULL) {
+        found = core->payloads[class];
+        core->payloads[class] = *next_payload(found);
+    } else {
+        found = checked(malloc(sizeof *found + ((uint64_t)16 << class)));
+        found->room = class;
+        grow(core, (void **)&core->blocks, &core->block_room, core->block_count + 1, sizeof found);
+        core->blocks[core->block_count++] = found;
+    }
+    found->references = 1;
+    return found;
+}
+
+void payload_drop(struct core *core, struct payload *payload) {
+    assert(payload->references > 0);
+    if (--payload->references == 0) {
+        *next_payload(payload) = core->payloads[payload->room];
+        core->payloads[payload->room] = payload;
+    }
+}

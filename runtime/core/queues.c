@@ -1,0 +1,388 @@
+/* Input queues: wavelets that wait to be taken, and operations that wait for more. */
+#include "machine.h"
+
+void drop_run(struct core *core, struct run *run) {
+    if (run->payload != NULL) {
+        payload_drop(core, run->payload);
+    }
+    pool_give(&core->runs, run);
+}
+
+/* Copies what is left of a run out of the sender's memory. */
+static void keep(struct core *core, struct run *run) {
+    if (run->payload != NULL) {
+        return;
+    }
+    uint32_t left = run->count - run->taken;
+    run->payload = payload_take(core, left);
+    const uint8_t *at = run->at + (ptrdiff_t)run->taken * run->step;
+    if (run->size == 4 && run->step == 4) {
+        memcpy(run->payload->words, at, (size_t)left * 4);
+    } else {
+        for (uint32_t k = 0; k < left; k++, at += run->step) {
+            uint32_t word = 0;
+            memcpy(&word, at, run->size);
+            run->payload->words[k] = word;
+        }
+    }
+    run->first = head_time(run);
+    run->count = left;
+    run->threshold -= run->taken;
+    run->taken = 0;
+    run->at = (const uint8_t *)run->payload->words;
+    run->step = run->size = 4;
+}
+
+/* Updates when the task of a queue can take the next wavelet. */
+void recount(struct pe *pe, uint32_t place) {
+    const struct queue *queue = &pe->class->queues[place];
+    if (queue->task != NO_TASK) {
+        const struct run *first = pe->inputs[place].first;
+        bool starts = first != NULL && (first->control || pe->class->tasks[queue->task].type != LISTENER);
+        set_active(pe, queue->task, starts ? head_time(first) : NEVER);
+    }
+}
+
+/* Queues wavelets that nobody waits for. */
+static void store(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
+    keep(core, run);
+    struct input *input = &pe->inputs[place];
+    run->next = NULL;
+    if (input->first == NULL) {
+        input->first = run;
+    } else {
+        input->last->next = run;
+    }
+    input->last = run;
+    if (pe->class->queues[place].task != NO_TASK) {
+        recount(pe, place);
+        touch(core, pe);
+    }
+}
+
+static void take_first(struct core *core, struct pe *pe, uint32_t place) {
+    struct input *input = &pe->inputs[place];
+    struct run *run = input->first;
+    input->first = run->next;
+    if (input->first == NULL) {
+        input->last = NULL;
+    }
+    drop_run(core, run);
+}
+
+/* Warns of wavelets for an operation in the background that the queue's data task may take as well. */
+static void contend(struct core *core, const struct open *open, uint32_t place, const struct run *run) {
+    struct pe *pe = open->pe;
+    const struct queue *queue = &pe->class->queues[place];
+    if (queue->task == NO_TASK || open->is_sync || pe->class->tasks[queue->task].type == LISTENER) {
+        return;
+    }
+    if (pe->tasks[queue->task].unblocked <= head_time(run)) {
+        warn(core, pe, TASK_MAY_TAKE, open->task, open->where, VALUES(open->operation->number, queue->number));
+    }
+}
+
+/* Ends an operation by a control wavelet, which is taken and not stored (DSD-199 to DSD-201). */
+static void end_by_control(struct core *core, struct open *open, struct run **runs) {
+    for (int k = 0; k < open->inputs; k++) {
+        if (runs[k]->control) {
+            cycle head = head_time(runs[k]);
+            open->time = (head > open->time ? head : open->time) + open->rate;
+            send_taken(core, runs[k], runs[k]->taken, open->time);
+            runs[k]->taken++;
+        }
+    }
+    open->count = open->position;
+    open->by_control = true;
+}
+
+/* Advances an operation by one run for each of its queues. */
+static void feed(struct core *core, struct open *open, struct run **runs) {
+    const struct operation *operation = open->operation;
+    struct pe *pe = open->pe;
+    if (operation->row->flags & ON_CONTROL) {
+        for (int k = 0; k < open->inputs; k++) {
+            if (runs[k]->control) {
+                end_by_control(core, open, runs);
+                return;
+            }
+        }
+    }
+    int64_t low = open->position, count = open->count - low;
+    uint32_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
+    cycle rate = open->rate, begin = open->time;
+    for (int k = 0; k < open->inputs; k++) {
+        int64_t left = (int64_t)(runs[k]->count - runs[k]->taken) * lanes;
+        cycle theirs = (runs[k]->rate + lanes - 1) / lanes, head = head_time(runs[k]);
+        /* Element k is done at max(ready, there) + k * slower: exact where one side is the bottleneck throughout. */
+        count = left < count ? left : count;
+        rate = theirs > rate ? theirs : rate;
+        begin = head > begin ? head : begin;
+    }
+    int64_t wavelets = (count + lanes - 1) / lanes;
+    struct operand made[MAX_OPERANDS];
+    struct operand_state *states = open->operands;
+    const struct descriptor *stream = &states[0].descriptor;
+    struct run sent = {.payload = NULL};
+    if (stream->type == QUEUE_RUN) {
+        sent.payload = make_payload(core, stream, count, operation->kernel->size[0], &made[0]);
+    }
+    for (int k = 0; k <= operation->sources; k++) {
+        if (!states[k].is_number && states[k].descriptor.type == QUEUE_RUN) {
+            continue;
+        }
+        if (!make_operand(core, pe, operation, open->task, open->where, &states[k], k, low, low + count, &made[k])) {
+            return;
+        }
+    }
+    for (int k = 0; k < open->inputs; k++) {
+        uint8_t source = open->source[k];
+        if (runs[k]->size < operation->kernel->size[source]) {
+            keep(core, runs[k]);
+        }
+        uint8_t *at = (uint8_t *)runs[k]->at + (ptrdiff_t)runs[k]->taken * runs[k]->step;
+        operand_run(&made[source], at, lanes == 2 ? 2 : runs[k]->step);
+    }
+    kernel_apply(operation->kernel, made, (uint32_t)count);
+    if (sent.payload != NULL) {
+        uint32_t out = stream->flags & PACKED ? 2 : 1;
+        sent.at = (const uint8_t *)sent.payload->words;
+        sent.step = sent.size = 4;
+        sent.count = (uint32_t)((count + out - 1) / out);
+        sent.rate = (uint32_t)rate * out;
+        sent.first = begin + core->timing.inject;
+        sent.threshold = -1;
+        mark_payload(stream, sent.payload, sent.count);
+        struct sending sending = {.operation = operation, .task = open->task, .where = open->where,
+                                  .is_last = low + count == open->count};
+        if (out == 2 && count % 2 && !sending.is_last) {
+            fail(core, pe, SENDS_ODD_LANES, open->task, open->where, VALUES(operation->number));
+        } else {
+            transmit(core, pe, &sending, stream, &sent);
+        }
+        payload_drop(core, sent.payload);
+    }
+    for (int k = 0; k < open->inputs; k++) {
+        struct run *run = runs[k];
+        if (run->send != NULL && run->threshold >= run->taken && run->threshold < run->taken + wavelets) {
+            send_taken(core, run, run->threshold, begin + (run->threshold - run->taken) * rate * lanes);
+        }
+        run->taken += (uint32_t)wavelets;
+    }
+    open->position += count;
+    open->time = begin + (count - 1) * rate + open->rate;
+    if (open->count == UNBOUNDED && open->time > core->latest) {
+        core->latest = open->time; /* it never ends, so what it has done is what a host sees of the time */
+    }
+}
+
+static void release_all(struct core *core, struct open *open) {
+    struct pe *pe = open->pe;
+    for (int k = 0; k < open->inputs; k++) {
+        resource_release(core, pe, open->queue[k], open->time);
+    }
+    if (open->operands[0].descriptor.type == QUEUE_RUN) {
+        resource_release(core, pe, core->queue_place[open->operands[0].descriptor.row], open->time);
+    }
+    if (open->operation->is_async) {
+        resource_release(core, pe, thread_place(pe, open->operation), open->time);
+    }
+}
+
+static void forget(struct core *core, struct open *open) {
+    if (open->next != NULL) {
+        open->next->previous = open->previous;
+    }
+    if (open->previous != NULL) {
+        open->previous->next = open->next;
+    } else {
+        open->pe->open = open->next;
+    }
+    pool_give(&core->opens, open);
+}
+
+/* Ends an operation that has done its last element: its task goes on, or one starts. */
+static void complete(struct core *core, struct open *open) {
+    struct pe *pe = open->pe;
+    release_all(core, open);
+    if (open->is_sync) {
+        resume(core, pe, open->time);
+    } else {
+        if (open->signals_end) {
+            expect_completion(pe, open->operation, -1);
+        }
+        signal_end(core, pe, open->operation, open->time, open->by_control);
+    }
+    forget(core, open);
+}
+
+/* Waiting */
+
+static void wait_in(struct open *open, int k) {
+    struct input *input = &open->pe->inputs[open->queue[k]];
+    open->waits[k] = NULL;
+    if (input->waiting == NULL) {
+        input->waiting = open;
+    } else {
+        struct open *last = input->last_waiting;
+        last->waits[last->inputs > 1 && last->queue[1] == open->queue[k]] = open;
+    }
+    input->last_waiting = open;
+}
+
+static void leave_one(struct open *open, int k) {
+    uint8_t place = open->queue[k];
+    struct input *input = &open->pe->inputs[place];
+    struct open **link = &input->waiting, *before = NULL;
+    while (*link != open) {
+        before = *link;
+        link = &before->waits[before->inputs > 1 && before->queue[1] == place];
+    }
+    *link = open->waits[k];
+    if (input->last_waiting == open) {
+        input->last_waiting = before;
+    }
+}
+
+static void leave(struct open *open) {
+    for (int k = 0; k < open->inputs; k++) {
+        leave_one(open, k);
+    }
+}
+
+/* Lets an operation take what is queued; returns whether it has done its last element. */
+static bool proceed(struct core *core, struct open *open) {
+    struct pe *pe = open->pe;
+    while (open->position < open->count) {
+        struct run *runs[2];
+        for (int k = 0; k < open->inputs; k++) {
+            runs[k] = pe->inputs[open->queue[k]].first;
+            if (runs[k] == NULL) {
+                return false;
+            }
+        }
+        for (int k = 0; k < open->inputs; k++) {
+            contend(core, open, open->queue[k], runs[k]);
+        }
+        feed(core, open, runs);
+        if (has_failed(core)) {
+            return false;
+        }
+        for (int k = 0; k < open->inputs; k++) {
+            if (runs[k]->taken == runs[k]->count) {
+                take_first(core, pe, open->queue[k]);
+            }
+            if (pe->class->queues[open->queue[k]].task != NO_TASK) {
+                recount(pe, open->queue[k]);
+                touch(core, pe);
+            }
+        }
+    }
+    return true;
+}
+
+static void post(struct core *core, struct open *open) {
+    if (proceed(core, open)) {
+        complete(core, open);
+    } else {
+        for (int k = 0; k < open->inputs; k++) {
+            wait_in(open, k);
+        }
+    }
+}
+
+/* Gives a run to the operations that wait for it, and queues the rest. */
+static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
+    struct input *input = &pe->inputs[place];
+    for (struct open *open = input->waiting; open != NULL;
+         open = open->waits[open->inputs > 1 && open->queue[1] == place]) {
+        if (open->inputs > 1) {
+            /* The other queue may lack wavelets still: queue these, and see what both have. */
+            store(core, pe, place, run);
+            leave(open);
+            post(core, open);
+            return;
+        }
+    }
+    while (input->waiting != NULL && run->taken < run->count) {
+        struct open *open = input->waiting;
+        contend(core, open, place, run);
+        feed(core, open, &run);
+        if (has_failed(core)) {
+            return;
+        }
+        if (open->position >= open->count) {
+            leave(open);
+            complete(core, open);
+        }
+    }
+    if (run->taken < run->count) {
+        store(core, pe, place, run);
+    } else {
+        drop_run(core, run);
+    }
+}
+
+/* Arrival. What operations send while others are at work is handed over afterwards, so that chains of them need no
+ * recursion. */
+
+void deliver(struct core *core) {
+    while (core->arriving_count > 0 && !has_failed(core)) {
+        struct arrival arrival = core->arriving[core->arriving_first++];
+        if (core->arriving_first == core->arriving_count) {
+            core->arriving_first = core->arriving_count = 0;
+        }
+        hand_over(core, arrival.pe, arrival.place, arrival.run);
+    }
+}
+
+void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
+    if (core->at_work) {
+        keep(core, run);
+        grow(core, (void **)&core->arriving, &core->arriving_room, core->arriving_count + 1, sizeof(struct arrival));
+        core->arriving[core->arriving_count++] = (struct arrival){.pe = pe, .place = place, .run = run};
+        return;
+    }
+    core->at_work = true;
+    hand_over(core, pe, place, run);
+    deliver(core);
+    core->at_work = false;
+}
+
+/* Hands a run over, in the order of time if others send to the queue as well. */
+void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
+    const struct queue *queue = &pe->class->queues[place];
+    if (queue->is_sink || queue->senders > 1 || run->sender == pe->number) {
+        keep(core, run);
+    }
+    if (queue->senders > 1) {
+        struct arrival *arrival = pool_take(core, &core->arrivals);
+        *arrival = (struct arrival){.pe = pe, .place = place, .run = run};
+        schedule(core, head_time(run), EVENT_RUN, pe->number, run->origin, arrival);
+        return;
+    }
+    admit(core, pe, place, run);
+}
+
+/* Lets an operation that has just been issued take what is there. */
+int receive(struct core *core, struct open *open) {
+    assert(!core->at_work);
+    core->at_work = true;
+    int how = DONE_NOW;
+    struct pe *pe = open->pe;
+    if (!open->is_sync) {
+        post(core, open);
+    } else if (proceed(core, open)) {
+        release_all(core, open);
+        pe->now = open->time;
+        forget(core, open);
+    } else if (!has_failed(core)) {
+        how = WAITS;
+        for (int k = 0; k < open->inputs; k++) {
+            wait_in(open, k);
+        }
+    }
+    deliver(core);
+    core->at_work = false;
+    return how;
+}

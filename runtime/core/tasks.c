@@ -1,0 +1,164 @@
+/* States of tasks: when they were activated and since when they are unblocked.
+ *
+ * What happens at cycle 500 may be known before what happens at cycle 100, so the state of a task is times: an activation
+ * or an unblocking of the future waits until the task has run, or was blocked, at an earlier cycle.
+ */
+#include "machine.h"
+
+static struct completion_state *completion_of(struct pe *pe, uint32_t task) {
+    int place = pe->class->tasks[task].completions;
+    return place < 0 ? NULL : &pe->completions[place];
+}
+
+/* Appends a time to a list, and drops those that are past: they can no longer follow a pick or a blocking. */
+static void wait_for(struct core *core, struct moment **list, cycle time, cycle past) {
+    struct moment *moment = pool_take(core, &core->moments);
+    moment->time = time;
+    moment->next = NULL;
+    while (*list != NULL) {
+        struct moment *known = *list;
+        if (known->time < past) {
+            *list = known->next;
+            pool_give(&core->moments, known);
+        } else {
+            list = &known->next;
+        }
+    }
+    *list = moment;
+}
+
+static void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool completion) {
+    cycle current = pe->tasks[task].active;
+    bool keeps = pe->class->tasks[task].flags & COMPLETION_ACTIVATES;
+    struct completion_state *state = keeps ? completion_of(pe, task) : NULL;
+    if (current == NEVER) {
+        set_active(pe, task, time);
+        if (state != NULL) {
+            state->completed = completion;
+        }
+    } else if (state != NULL) {
+        /* The PE that executes an instruction picks no task before it, so only a completion can come later. */
+        bool first = time < current;
+        bool waits = first ? state->completed : completion;
+        if (first) {
+            set_active(pe, task, time);
+            state->completed = completion;
+        }
+        if (waits) {
+            wait_for(core, &state->later, first ? current : time, -1);
+        }
+    } else if (time < current) {
+        set_active(pe, task, time);
+    }
+    touch(core, pe);
+}
+
+void task_activate(struct core *core, struct pe *pe, uint32_t task, cycle time) { activate(core, pe, task, time, false); }
+
+/* Activates or unblocks a task by the end of an operation. It may be known only after the task was picked, or blocked, at
+ * a later cycle: then it has had its effect before. */
+void task_complete(struct core *core, struct pe *pe, uint32_t task, cycle time, bool activates) {
+    struct completion_state *state = completion_of(pe, task);
+    assert(state != NULL);
+    if (activates) {
+        if (!(state->picked > time)) {
+            activate(core, pe, task, time, true);
+        }
+    } else if (!(state->blocked >= time)) {
+        task_unblock(core, pe, task, time, true);
+    }
+}
+
+void task_pick(struct core *core, struct pe *pe, uint32_t task, cycle time) {
+    set_active(pe, task, NEVER);
+    if (!(pe->class->tasks[task].flags & COMPLETION_ACTIVATES)) {
+        return;
+    }
+    struct completion_state *state = completion_of(pe, task);
+    state->picked = time;
+    struct moment *waiting = state->later;
+    state->later = NULL;
+    while (waiting != NULL) {
+        struct moment *next = waiting->next;
+        if (waiting->time >= time) {
+            activate(core, pe, task, waiting->time, true);
+        }
+        pool_give(&core->moments, waiting);
+        waiting = next;
+    }
+}
+
+/* Unblocks a task from a time on. `ahead`: a completion does it, which may be later than what the PE does next. Where the
+ * task is not blocked now, it then counts once more after a blocking that comes before it. */
+void task_unblock(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead) {
+    if (!(pe->class->tasks[task].flags & BLOCKABLE)) {
+        return;
+    }
+    struct task_state *times = &pe->tasks[task];
+    cycle current = times->unblocked;
+    if (current == NEVER) {
+        times->unblocked = time;
+    } else {
+        if (time < current) {
+            times->unblocked = time;
+        }
+        struct completion_state *state = completion_of(pe, task);
+        if (state != NULL && (ahead || current > time)) {
+            wait_for(core, &state->unblockings, current > time ? current : time, pe->clock);
+        }
+    }
+    touch(core, pe);
+}
+
+void task_block(struct core *core, struct pe *pe, uint32_t task, cycle time) {
+    if (!(pe->class->tasks[task].flags & BLOCKABLE)) {
+        return;
+    }
+    struct task_state *times = &pe->tasks[task];
+    struct completion_state *state = completion_of(pe, task);
+    if (state != NULL) {
+        state->blocked = time;
+    }
+    if (times->unblocked <= time) {
+        times->unblocked = NEVER;
+    }
+    struct moment *waiting = state == NULL ? NULL : state->unblockings;
+    if (state != NULL) {
+        state->unblockings = NULL;
+    }
+    while (waiting != NULL) {
+        struct moment *next = waiting->next;
+        if (waiting->time > time) {
+            task_unblock(core, pe, task, waiting->time, true);
+        }
+        pool_give(&core->moments, waiting);
+        waiting = next;
+    }
+}
+
+static void expect(struct pe *pe, uint8_t task, int change, bool activates) {
+    if (task == NO_TASK) {
+        return;
+    }
+    struct task_state *state = &pe->tasks[task];
+    uint16_t *counter = activates ? &state->may_activate : &state->may_unblock;
+    uint64_t *mask = activates ? &pe->may_activate : &pe->may_unblock;
+    *counter = (uint16_t)(*counter + change);
+    if (*counter > 0) {
+        *mask |= (uint64_t)1 << task;
+    } else {
+        *mask &= ~((uint64_t)1 << task);
+    }
+}
+
+/* Notes that an operation whose end changes tasks has started (1) or ended (-1). */
+void expect_completion(struct pe *pe, const struct operation *operation, int change) {
+    expect(pe, operation->activate, change, true);
+    if (operation->activate == NO_TASK) {
+        expect(pe, operation->unblock, change, false);
+    }
+    expect(pe, operation->control_activate, change, true);
+    if (operation->control_activate == NO_TASK) {
+        expect(pe, operation->control_unblock, change, false);
+    }
+}

@@ -1,0 +1,215 @@
+"""The core beside the first engine: random programs end in the same memory, at the same cycles, with the same counts.
+
+Programs are assembled and run by the core itself, without a host in between.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from xdsl.dialects.builtin import ModuleOp
+
+from loomir.backend.tables import assemble
+from loomir.diagnostics.errors import LoomError
+from loomir.dialects import flow
+from loomir.runtime import Machine, engine
+from loomir.runtime.core import library
+from loomir.runtime.core.core import SECTIONS_READ, Core, dsd_rows, missing_features
+from loomir.runtime.deadlock import Deadlock
+from loomir.runtime.fabric.connect import fabric_of
+from loomir.runtime.fabric.model import WAY
+from loomir.runtime.findings import FINDING, Code
+from loomir.runtime.reports.rest import RECEIVES, TASK, WAIT, WAVELETS
+from loomir.runtime.tables.format import SECTIONS, Tables
+from loomir.runtime.tables.instructions import CONTROL, DSD_ROWS
+from loomir.targets import wse3
+
+from ...searches import examples
+from ..flow_modules import parse
+from ..random_programs import random_program
+
+LAST = 1 << 60
+"""More steps than any test takes."""
+
+
+def fabric_op(module: ModuleOp) -> flow.FabricOp:
+    return next(op for op in module.body.block.ops if isinstance(op, flow.FabricOp))
+
+
+def core_of(text: str) -> Core:
+    tables = assemble(fabric_op(parse(text)))
+    fabric = fabric_of(tables)
+    assert not missing_features(tables, fabric)
+    return Core(tables, fabric)
+
+
+def launcher(tables: Tables, name: str) -> list[int]:
+    """Return the rows of the tasks that an exported function is, one for each class."""
+    return [int(row["row"]) for row in tables["exports"] if tables.strings[row["name"]] == name and row["type"] == 1]
+
+
+def launch(core: Core, name: str, *arguments: int) -> None:
+    now = core.totals().cycles
+    for task in launcher(core.tables, name):
+        core.launch(task, arguments, now)
+
+
+def one(body: str, members: str = "", grid: str = "1 by 1") -> str:
+    """Return a program of one class whose function `main` has a body."""
+    return f"""flow.fabric @program target "wse3" grid {grid} {{
+      flow.color @c = 1
+      flow.route @c on [:, :] from [west] to [ramp]
+      flow.units @u on [:, :] words 16 {{
+        flow.buffer @a at 0 : memref<4xf32>
+        flow.buffer @b at 8 : memref<4xf32>
+        {members}
+        flow.export @main as "main"
+        flow.func @main(%n: i32) {{
+          {body}
+          flow.return
+        }}
+      }}
+    }}"""
+
+
+# Beside the first engine
+
+
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 1 << 32))
+def test_random_programs(seed: int) -> None:
+    text = random_program(Random(seed))
+    module = parse(text)
+    first, core = Machine(module, executor="warps"), core_of(text)
+    for argument in (3,) if seed % 3 else (3, -1):
+        launch(core, "main", argument)
+        first.launch("main", [argument])
+        try:
+            first.run(20000, allow_pending=True)
+        except Deadlock:
+            assert core.run(LAST) == engine.DONE, text
+            assert len(core.rest().waits), text
+            break
+        except LoomError as error:
+            # Where the rest of the machine stands then is left open.
+            assert "step limit" in str(error) or core.run(LAST) == engine.ERROR, text
+            return
+        assert core.run(LAST) == engine.DONE, text
+    for number, memory in enumerate(core.memory):
+        wanted = first.executor.image(number)
+        assert np.array_equal(memory.view(np.uint16)[:, : wanted.shape[1]], wanted), text
+    assert np.array_equal(core.clocks, first.executor.clocks), text
+    totals, counts = core.totals(), first.executor.counts()
+    assert totals.cycles == first.cycles, text
+    assert (totals.wavelets, totals.task_runs) == (counts.wavelets, counts.task_runs), text
+
+
+# Steps
+
+
+LOOP = one("""
+  %from = arith.constant 0 : index
+  %to = arith.index_cast %n : i32 to index
+  %step = arith.constant 1 : index
+  scf.for %i = %from to %to step %step {
+    %k = arith.index_cast %i : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    flow.store %f, @a[%from] : f32
+  }
+""")
+
+
+@pytest.mark.parametrize("slices", (1, 2, 7, 1000))
+def test_steps_are_a_budget(slices: int) -> None:
+    """A run goes on where the one before used up its steps: a start and a step for each trip of the loop."""
+    core = core_of(LOOP)
+    launch(core, "main", 100)
+    steps, ends = 0, []
+    while not ends or ends[-1] == engine.BUDGET:
+        assert core.totals().steps <= steps
+        steps += slices
+        ends.append(core.run(steps))
+    assert ends[-1] == engine.DONE
+    assert core.totals().steps == 101
+    assert len(ends) == math.ceil(101 / slices)
+    assert core.memory[0][0, :4].view(np.float32)[0] == 99
+    whole = core_of(LOOP)
+    launch(whole, "main", 100)
+    assert whole.run(LAST) == engine.DONE
+    assert whole.totals() == core.totals()
+
+
+def test_where_a_step_beyond_the_last_is() -> None:
+    core = core_of(LOOP)
+    launch(core, "main", 100)
+    assert core.run(50) == engine.BUDGET
+    assert (core.place().pe, core.totals().steps) == (0, 50)
+    assert [core.place().task] == launcher(core.tables, "main")
+
+
+# Findings
+
+
+def test_an_error_is_a_record() -> None:
+    core = core_of(one("%zero = arith.constant 0 : i32\n%q = arith.divsi %n, %zero : i32", grid="3 by 1"))
+    launch(core, "main", 1)
+    assert core.run(LAST) == engine.ERROR
+    found = core.error()
+    assert found["code"] == Code.DIVISION_BY_ZERO
+    assert found["cycle"] > 0
+
+
+def test_a_warning_comes_once_for_each_place() -> None:
+    core = core_of(
+        one('%i = arith.index_cast %n : i32 to index\n%v = flow.load @a[%i] : f32 loc("a.csl":7:3)', grid="3 by 2")
+    )
+    for _ in range(2):
+        launch(core, "main", 5)
+        assert core.run(LAST) == engine.DONE
+    (found,) = core.warnings()
+    assert (found["code"], found["values"][:3].tolist()) == (Code.INDEX_OUTSIDE, [5, 0, 0])
+
+
+def test_who_waits() -> None:
+    receive = """
+      %to = flow.stream @b at 0 strides [1] extents [4] : !flow.stream<f32>
+      %from = flow.queue_stream @in extent 4 : !flow.stream<f32>
+      flow.apply fmovs %to, %from : !flow.stream<f32>, !flow.stream<f32>
+    """
+    core = core_of(one(receive, "flow.queue input @in id 2 colors [@c on [:, :]]"))
+    launch(core, "main", 0)
+    assert core.run(LAST) == engine.DONE
+    (wait,) = core.rest().waits
+    assert (wait["pe"], wait["kind"], wait["flags"], wait["count"], wait["position"]) == (0, RECEIVES, 1, 4, 0)
+
+
+# What C and Python share
+
+
+def test_records_are_as_python_has_them() -> None:
+    """The numbers that C asserts of its records are those of the formats in Python."""
+    sizes = library.load().core_sizes
+    sizes.restype = ctypes.c_uint64
+    records: dict[str, np.dtype[Any]] = {name: SECTIONS[name] for name in SECTIONS_READ}
+    records |= {"finding": FINDING, "way": WAY, "wait": WAIT, "task": TASK, "wavelets": WAVELETS}
+    assert [sizes(number) for number in range(len(records))] == [record.itemsize for record in records.values()]
+
+
+def test_control_instructions_have_the_numbers_of_the_tables() -> None:
+    name = library.load().core_instruction
+    name.restype = ctypes.c_char_p
+    found = [name(number).decode().rstrip("_") for number in range(len(CONTROL))]
+    assert found == list(CONTROL)
+
+
+def test_cycles_of_an_element_are_those_of_the_target() -> None:
+    """Strides 0, 1 and more add what `Timing.element_cycles` says to what the core is given of each operation."""
+    for name, (_, _, _, numerator, denominator) in zip(DSD_ROWS, dsd_rows(wse3.TIMING).tolist(), strict=True):
+        assert numerator / denominator > 0, name
