@@ -64,10 +64,11 @@ class Register:
         held = Held(self, stream, save_address, settings)
         kept: list[tuple[UnitSet, Held]] = []
         for others, value in self._parts:
-            if intersect(others, units) is None:
+            common = intersect(others, units)
+            if common is None:
                 kept.append((others, value))
             else:
-                kept += [(rest, value.restrict(others, rest)) for rest in subtract(others, units)]
+                kept += [(rest, value.restrict(others, rest)) for rest in subtract(others, common)]
         self._parts = [*kept, (units, held)]
 
     def read(self, units: UnitSet, where: str | None) -> Any:
@@ -89,7 +90,8 @@ class Register:
 
 
 def _without(units: UnitSet, others: UnitSet) -> list[UnitSet]:
-    return [units] if intersect(units, others) is None else subtract(units, others)
+    common = intersect(units, others)
+    return [units] if common is None else subtract(units, common)
 
 
 def behind(stream: MemoryStream, count: int) -> MemoryStream:

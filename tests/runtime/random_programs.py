@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
+from .random_features import FEATURES, Feature, Messages, Sent
+
 BINARY_I = ("addi", "subi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui", "shli", "shrsi", "shrui")
 BINARY_F = ("addf", "subf", "mulf", "maximumf", "minimumf")
 ELEMENT = {"f32": "fmovs", "f16": "fmovh", "i16": "mov16", "i32": "mov32"}
@@ -108,7 +110,7 @@ def _corner(channel: Channel, width: int, height: int) -> None:
 class Generator:
     """Writes one program. `words` is the memory of a unit."""
 
-    def __init__(self, random: Random, *, statements: int = 4):
+    def __init__(self, random: Random, *, statements: int = 4, most_features: int = 2):
         self.random = random
         self.width, self.height = random.randint(1, 5), random.randint(1, 4)
         self.lines: list[str] = []
@@ -122,7 +124,14 @@ class Generator:
         self.address = 0
         self.buffers: dict[str, tuple[str, int]] = {}
         self.in_function = False
-        self._channels()
+        count = random.randint(0, most_features)
+        self._channels(3 if count == 0 else 2)
+        kinds = [kind for kind in FEATURES if self.width >= kind.NEEDS_WIDTH]
+        # One network of messages is enough; the others may be there twice.
+        chosen: list[type[Feature]] = []
+        for _ in range(count):
+            chosen.append(random.choice([kind for kind in kinds if kind is not Messages or kind not in chosen]))
+        self.features = [kind(self, slot) for slot, kind in enumerate(chosen)]
 
     # Text
 
@@ -150,7 +159,7 @@ class Generator:
 
     # Channels
 
-    def _channels(self) -> None:
+    def _channels(self, most: int) -> None:
         random, width, height = self.random, self.width, self.height
         kinds: list[str] = []
         if width > 1:
@@ -161,7 +170,7 @@ class Generator:
             kinds += ["corner"]
         if not kinds:
             return
-        for number in range(random.randint(1, 3)):
+        for number in range(random.randint(1, most)):
             kind = random.choice(kinds)
             channel = Channel(number, kind)
             if kind in ("east", "west", "north", "south"):
@@ -571,6 +580,9 @@ class Generator:
             address += 16 * size
         for line in self.params:
             self.emit(line)
+        for feature in self.features:
+            for line in feature.members():
+                self.emit(line)
         for channel in self.channels:
             self.emit(f"flow.queue input @in{channel.number} id {channel.number} colors [{channel.in_colors}]")
             self.emit(f"flow.queue output @out{channel.number} id {channel.number} colors [{channel.out_colors}]")
@@ -592,6 +604,8 @@ class Generator:
         self.in_function = False
         for channel in self.channels:
             self.channel_tasks(channel)
+        for feature in self.features:
+            feature.tasks()
         for position, flags in enumerate(("", " blocked" if self.random.random() < 0.3 else "", "")):
             self.open(f"flow.task local @t{position} id {20 + position}{flags} {{")
             self.fresh()
@@ -606,6 +620,8 @@ class Generator:
                 self.receive(channel)
             elif channel.role == "sync":
                 self.emit(f"flow.activate @done{channel.number}")
+        for feature in self.features:
+            feature.start()
         self.body(self.random.randint(2, 6))
         for channel in self.channels:
             if not channel.forwarded and self.random.random() < 0.8:
@@ -687,6 +703,9 @@ class Generator:
                 position += 1
             for route in channel.routes:
                 self.emit(route)
+        for feature in self.features:
+            for line in feature.fabric():
+                self.emit(line)
         classes = [["[:, :]"]]
         if self.width > 1:
             classes += [["[0, :]", "[1:, :]"], ["[::2, :]", "[1::2, :]"]]
@@ -699,6 +718,28 @@ class Generator:
         return "\n".join(self.lines)
 
 
-def random_program(random: Random) -> str:
+def random_program(random: Random, *, most_features: int = 0) -> str:
     """Return the text of a module with one `flow.fabric` that exports @main(i16)."""
-    return Generator(random).program()
+    return Generator(random, most_features=most_features).program()
+
+
+@dataclass(frozen=True)
+class RandomProgram:
+    """A program and what a host does with it: launches of @main, one after the other, and words it sends before."""
+
+    text: str
+    launches: tuple[int, ...]
+    sent: tuple[Sent, ...]
+    parts: tuple[str, ...]
+    """What it consists of: the roles of its channels and the names of its features."""
+
+
+def random_exchange(random: Random) -> RandomProgram:
+    """Return a program with parts that a host talks to, and what the host does."""
+    generator = Generator(random)
+    text = generator.program()
+    sent = [sent for feature in generator.features for sent in feature.sent]
+    # Parts are started by a launch, and a second one would start them again before they have ended.
+    launches = (3,) if generator.features else random.choice([(3,), (3, -1)])
+    parts = [channel.role for channel in generator.channels] + [type(one).__name__ for one in generator.features]
+    return RandomProgram(text, launches, tuple(sent), tuple(parts))

@@ -291,3 +291,40 @@ def test_elements_of_another_width():
     )
     with pytest.raises(LoomError, match="takes f32 from src1 register 0, which was loaded with elements of i16"):
         machine(program("wse3", body)).run()
+
+
+@pytest.mark.parametrize("block_units", [None, 1])
+def test_loads_on_pes_that_overlap(block_units: int | None):
+    """PEs 0 and 1 load a register, then 1 and 2, and all use it."""
+    body = """
+    wse.buffer @a : memref<2xi16> = dense<5>
+    wse.buffer @b : memref<2xi16> = dense<7>
+    wse.buffer @got : memref<2xi16>
+    wse.export @got
+    wse.export @main
+    wse.func @main() {
+      %x = wse.coordinate x : i16
+      %zero = arith.constant 0 : i16
+      %two = arith.constant 2 : i16
+      %low = arith.cmpi slt, %x, %two : i16
+      scf.if %low {
+        %a = wse.get_buffer @a : memref<2xi16>
+        %d = dsd.mem1d %a extent 2 : memref<2xi16>
+        %0 = dsr.load %d : !dsd.mem1d<i16> -> !dsr.src1<i16, 0>
+      }
+      %high = arith.cmpi sgt, %x, %zero : i16
+      scf.if %high {
+        %b = wse.get_buffer @b : memref<2xi16>
+        %d = dsd.mem1d %b extent 2 : memref<2xi16>
+        %0 = dsr.load %d : !dsd.mem1d<i16> -> !dsr.src1<i16, 0>
+      }
+      %g = wse.get_buffer @got : memref<2xi16>
+      %to = dsd.mem1d %g extent 2 : memref<2xi16>
+      %t = dsr.load %to : !dsd.mem1d<i16> -> !dsr.dest<i16, 0>
+      %from = dsr.get_dsr : !dsr.src1<i16, 0>
+      dsr.mov16 %t, %from : !dsr.dest<i16, 0>, !dsr.src1<i16, 0>
+    }"""
+    engine = machine(program("wse3", body), block_units)
+    engine.launch("main")
+    engine.run()
+    assert engine.read_symbol("got")[:, :, 0].tolist() == [[5, 7, 7]] * HEIGHT

@@ -1,0 +1,199 @@
+"""Compares what two executors make of a program, and finds a small program on which they disagree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from dataclasses import dataclass, field, replace
+from io import StringIO
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from loomir.diagnostics.errors import LoomError
+from loomir.runtime.deadlock import Deadlock
+from loomir.runtime.machine import Machine
+
+from .flow_modules import parse
+from .random_programs import RandomProgram
+
+STEP_LIMIT = 20_000
+PE = re.compile(r"PE \(\d+, \d+\)|\d+ PEs in [^:;,]*|\d+ PEs")
+END = re.compile(r"\s*(\}|scf\.yield|scf\.condition)")
+"""Lines that end a block."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """An executor and its options."""
+
+    executor: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join([self.executor, *(f"{name}={value}" for name, value in self.options)])
+
+
+@dataclass
+class Outcome:
+    """All that a host sees of a run."""
+
+    ended: list[str]
+    """How each launch has ended: "" or the sentence of the error."""
+    failed: bool = False
+    """A mistake has stopped the program: where the other PEs are then is left open."""
+    memory: dict[tuple[int, int], Any] = field(default_factory=dict)
+    clocks: dict[tuple[int, int], int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    received: dict[str, list[list[int]]] = field(default_factory=dict)
+    findings: list[str] = field(default_factory=list)
+    log: list[Any] = field(default_factory=list)
+
+
+def outcome(program: RandomProgram, way: Way) -> Outcome:
+    """Run a program and return what came of it."""
+    with redirect_stderr(StringIO()) as printed:
+        result = _run(program, way)
+    # What one executor warns of first, another may warn of second. Warps word one warning for all their PEs.
+    warnings = [PE.sub("PE", line) if way.executor == "warps" else line for line in printed.getvalue().splitlines()]
+    result.findings = sorted({*result.findings, *warnings})
+    return result
+
+
+def _run(program: RandomProgram, way: Way) -> Outcome:
+    machine = Machine(parse(program.text), executor=way.executor, **dict(way.options))
+    result = Outcome([])
+    numbers = np.arange(machine.width * machine.height, dtype=np.uint32).reshape(machine.height, machine.width, 1)
+    for sent in program.sent:
+        if sent.words and sent.color in machine.host_inputs:
+            words = np.array(sent.words, np.uint32) + numbers
+            machine.send(sent.color, 0, 0, machine.width, machine.height, words)
+    for argument in program.launches:
+        try:
+            machine.launch("main", [argument])
+            machine.run(STEP_LIMIT, allow_pending=True)
+            result.ended.append("")
+        except Deadlock as error:
+            # How many wait, and since when; the lines that follow group them, and the groups are the executor's.
+            result.ended.append(str(error).splitlines()[0])
+            break
+        except LoomError as error:
+            # Which of several PEs is named, and which of several mistakes is met first, depends on the order.
+            result.ended.append("error" if way.executor == "warps" else str(error))
+            result.failed = True
+            return result
+    for number in range(len(machine.classes)):
+        words, places = machine.image(number)
+        for (x, y), mine in zip(places.tolist(), words, strict=True):
+            result.memory[x, y] = mine
+            result.clocks[x, y] = int(machine.clocks[y, x])
+    counts = machine.statistics()
+    result.counts = {name: counts[name] for name in ("wavelets_sent", "task_runs", "cycles_estimated")}
+    for color in machine.host_outputs:
+        result.received[color] = [
+            machine.receive(color, x, y, 1, 1, int(count)).ravel().tolist()
+            for (y, x), count in np.ndenumerate(machine.received(color))
+        ]
+    result.findings = [str(unread) for unread in machine.unread()]
+    result.log = machine.log
+    return result
+
+
+def differences(one: Outcome, other: Outcome) -> list[str]:
+    """Return a line for each thing in which two outcomes differ, few of a kind."""
+    if one.failed or other.failed:
+        both = "error" in (one.ended[-1], other.ended[-1]) and one.failed and other.failed
+        return [] if both or one.ended == other.ended else [f"ended: {one.ended} {other.ended}"]
+    found = [
+        f"{name}: {getattr(one, name)} {getattr(other, name)}"
+        for name in ("ended", "counts", "received", "findings", "log")
+        if getattr(one, name) != getattr(other, name)
+    ]
+    for place, words in one.memory.items():
+        if place not in other.memory or len(words) != len(other.memory[place]):
+            found.append(f"PE {place} has {len(words)} words")
+            continue
+        for word in np.flatnonzero(words != other.memory[place])[:3]:
+            found.append(f"PE {place} word {word}: {words[word]:04x} {other.memory[place][word]:04x}")
+        if one.clocks[place] != other.clocks[place]:
+            found.append(f"PE {place} clock: {one.clocks[place]} {other.clocks[place]}")
+    return found
+
+
+def kinds_of(found: list[str]) -> set[str]:
+    """Return what kinds of differences there are."""
+    return {word for line in found for word in ("ended", "counts", "received", "findings", "log", "word", "clock")
+            if re.search(rf"\b{word}\b.*?: ", line)}  # fmt: skip
+
+
+def reduced(program: RandomProgram, fails: Callable[[RandomProgram], bool], seconds: float = 120) -> RandomProgram:
+    """Return a program of fewer lines that fails too, without operations and blocks of them that do not matter.
+
+    A line that ends in a brace goes with its block, and outer blocks are tried first. What no longer parses or verifies
+    is no candidate.
+    """
+    end = monotonic() + seconds
+    smaller, before = program, ""
+    while smaller.text != before:
+        before = smaller.text
+        for indent in sorted({_indent(line) for line in before.split("\n")} - {0}):
+            for size in (16, 4, 1):
+                smaller = _without_statements(smaller, fails, indent, size, end)
+    return smaller
+
+
+def _without_statements(
+    program: RandomProgram, fails: Callable[[RandomProgram], bool], indent: int, size: int, end: float
+) -> RandomProgram:
+    """Return a program that fails without some runs of so many statements of one depth, the last ones first."""
+    lines = program.text.split("\n")
+    at = len(lines) - 1
+    while at > 0 and monotonic() < end:
+        if _indent(lines[at]) == indent:
+            # The statements up to this one: what is used later has gone first.
+            start = at
+            while start > 0 and len([line for line in lines[start:at] if _indent(line) == indent]) < size - 1:
+                start -= 1
+                if _indent(lines[start]) < indent:
+                    start += 1
+                    break
+            while start < at and _indent(lines[start]) != indent:
+                start += 1
+            stop = _behind(lines, start, size)
+            candidate = replace(program, text="\n".join(lines[:start] + lines[stop:]))
+            if stop > at and _fails(candidate, fails):
+                program, lines = candidate, candidate.text.split("\n")
+                at = start
+        at -= 1
+    return program
+
+
+def _behind(lines: list[str], at: int, size: int) -> int:
+    """Return where up to `size` whole statements end that begin at a line; `at` if the line is the end of a block."""
+    stop, indent = at, _indent(lines[at])
+    for _ in range(size):
+        if stop >= len(lines) or _indent(lines[stop]) != indent or END.match(lines[stop]):
+            break
+        if lines[stop].endswith("{"):
+            while True:
+                stop += 1
+                if stop >= len(lines):
+                    return at
+                if _indent(lines[stop]) <= indent and not lines[stop].endswith("{"):
+                    break
+        stop += 1
+    return stop
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _fails(program: RandomProgram, fails: Callable[[RandomProgram], bool]) -> bool:
+    try:
+        return fails(program)
+    except (DiagnosticException, LoomError, ParseError):
+        return False

@@ -1,0 +1,498 @@
+"""Parts of random `flow` programs: FIFOs, host streams, registers, switches, on_control and networks of messages.
+
+Each is a piece of a program by itself, with its own colors, queues, microthreads, tasks and buffers, so it is free of
+races whatever stands beside it; its tasks run code of the generator on the state that the whole unit shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from .router_model import encode
+
+if TYPE_CHECKING:
+    from .random_programs import Generator as Writer
+
+WORDS = 96
+"""Of memory for each part."""
+MOVE = {"f32": "fmovs", "f16": "fmovh", "i16": "mov16", "i32": "mov32"}
+ADD = {"f32": "fadds", "f16": "faddh", "i16": "add16"}
+STATE = {"f32": "sf", "f16": "sh", "i16": "si"}
+NUMBERS = {"f32": "1.5", "f16": "0.5", "i16": "3"}
+
+
+class Sent(NamedTuple):
+    """Words that the host sends to every PE, each plus the number of the PE."""
+
+    color: str
+    words: tuple[int, ...]
+
+
+@dataclass
+class Feature:
+    """A part of a program. `slot` is 0 or 1, and chooses what of the machine it has to itself."""
+
+    generator: Writer
+    slot: int
+
+    NEEDS_WIDTH: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        self.queue = 2 + 3 * self.slot
+        self.color = 4 + 4 * self.slot
+        self.microthread = 2 + 4 * self.slot
+        self.task = 12 + 4 * self.slot
+        self.control = 40 + 4 * self.slot
+        self.address = 230 + WORDS * self.slot
+        random = self.generator.random
+        self.kind = random.choice(["i16", "f32", "f16"])
+        self.count = random.randint(1, 6)
+        self.sent: list[Sent] = []
+        self.choose()
+
+    def choose(self) -> None:
+        """Draw what is particular to the part."""
+
+    def fabric(self) -> list[str]:
+        """Return colors and routes."""
+        return []
+
+    def members(self) -> list[str]:
+        """Return buffers, queues, FIFOs and parameters of the units."""
+        return []
+
+    def tasks(self) -> None:
+        """Write the tasks."""
+
+    def start(self) -> None:
+        """Write what the program does first."""
+
+    # What several parts write
+
+    def name(self, what: str) -> str:
+        return f"{what}_{self.slot}"
+
+    def type(self, kind: str | None = None) -> str:
+        return f"!flow.stream<{kind or self.kind}>"
+
+    def walk(self, buffer: str, extent: str, kind: str | None = None) -> str:
+        return self.generator.new(
+            "", f"flow.stream @{self.name(buffer)} at 0 strides [1] extents [{extent}] : {self.type(kind)}"
+        )
+
+    def send(self, kind: str, flags: str, value: str, count: int = 1) -> None:
+        """Send a value so many times, and wait until the queue has taken it."""
+        generator = self.generator
+        out = generator.new("", f"flow.queue_stream @{self.name('out')} extent {count}{flags} : {self.type(kind)}")
+        generator.emit(f"flow.apply {MOVE[kind]} {out}, {value} : {self.type(kind)}, {kind}")
+
+    def received(self, buffer: str, size: int) -> None:
+        """Put an element of a buffer where all code of the unit sees it."""
+        generator = self.generator
+        index = generator.new("", f"arith.constant {generator.random.randrange(size)} : index")
+        value = generator.new(self.kind, f"flow.load @{self.name(buffer)}[{index}] : {self.kind}")
+        generator.emit(f"flow.store {value}, @{STATE[self.kind]}[{generator.index(4)}] : {self.kind}")
+
+    def open_task(self, name: str, number: int, flags: str = "") -> None:
+        self.generator.fresh()
+        self.generator.open(f"flow.task local @{self.name(name)} id {self.task + number}{flags} {{")
+
+    def close_task(self) -> None:
+        """Let a task end with other code."""
+        generator = self.generator
+        generator.body(generator.random.randint(0, 2))
+        generator.emit("flow.return")
+        generator.close()
+
+    def host_streams(self) -> list[str]:
+        return [
+            f"flow.color @{self.name('from_host')} = {self.color}",
+            f"flow.color @{self.name('to_host')} = {self.color + 1}",
+            f"flow.host_stream @{self.name('from_host')} in on [:, :]",
+            f"flow.host_stream @{self.name('to_host')} out on [:, :]",
+        ]
+
+    def queues(self, of: str, to: str) -> list[str]:
+        return [
+            f"flow.queue input @{self.name('in')} id {self.queue} colors [@{self.name(of)} on [:, :]]",
+            f"flow.queue output @{self.name('out')} id {self.queue} colors [@{self.name(to)} on [:, :]]",
+        ]
+
+    def row(self) -> str:
+        """Return the color of the part, from the first column on to the east, as far as the second."""
+        return f"@{self.name('way')}"
+
+    def mask(self, test: str) -> str:
+        generator = self.generator
+        rows = [[int(eval(test, {"x": x})) for x in range(generator.width)] for _ in range(generator.height)]
+        return f"dense<{rows}> : tensor<{generator.height}x{generator.width}xi16>"
+
+    @contextmanager
+    def where(self, param: str) -> Generator[None]:
+        """Open code for the PEs of a mask."""
+        outer = self.generator.scope()
+        self.generator.open(f"scf.if {self.generator.flag(self.name(param))} {{")
+        yield
+        self.generator.close()
+        self.generator.values = outer
+
+    @contextmanager
+    def seldom(self) -> Generator[None]:
+        """Open code that runs a bounded number of times in the life of a unit."""
+        outer = self.generator.scope()
+        self.generator.budget()
+        yield
+        self.generator.close()
+        self.generator.values = outer
+
+
+@dataclass
+class Fifo(Feature):
+    """Words from the host wait in a FIFO for an operation that sends them back, or for tasks that pop them."""
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.kind = random.choice(["i16", "f32"])
+        self.capacity = random.randint(1, 5)
+        self.popped_by = random.choice(["operation", "task", "pushed"])
+        self.tells = "push" if self.popped_by == "pushed" else random.choice(["", "push", "pop"])
+        count = self.count if self.popped_by != "operation" else random.randint(0, 8)
+        self.sent.append(Sent(self.name("from_host"), tuple(range(1, 1 + count))))
+
+    def fabric(self) -> list[str]:
+        return self.host_streams()
+
+    def members(self) -> list[str]:
+        told = f" activate_{self.tells} @{self.name('told')}" if self.tells else ""
+        return [
+            *self.queues("from_host", "to_host"),
+            f"flow.buffer @{self.name('got')} at {self.address} : memref<8x{self.kind}>",
+            f"flow.buffer @{self.name('kept')} at {self.address + 16} : memref<{self.capacity}x{self.kind}>",
+            f"flow.fifo @{self.name('fifo')} on @{self.name('kept')}{told}",
+        ]
+
+    def ends(self) -> str:
+        return self.generator.new("", f"flow.fifo_stream @{self.name('fifo')} : {self.type()}")
+
+    def start(self) -> None:
+        generator, move = self.generator, MOVE[self.kind]
+        source = generator.new("", f"flow.queue_stream @{self.name('in')} extent 32767 : {self.type()}")
+        suffix = f"async(microthread = {self.microthread}) : {self.type()}, {self.type()}"
+        if generator.random.random() < 0.5:
+            generator.emit(f"flow.apply {move} {self.ends()}, {source} {suffix}")
+        else:
+            value = generator.value(self.kind)
+            generator.emit(f"flow.apply {ADD[self.kind]} {self.ends()}, {source}, {value} {suffix}, {self.kind}")
+        if self.popped_by == "operation":
+            out = generator.new("", f"flow.queue_stream @{self.name('out')} extent 32767 : {self.type()}")
+            generator.emit(
+                f"flow.apply {move} {out}, {self.ends()} async(microthread = {self.microthread + 1}) : "
+                f"{self.type()}, {self.type()}"
+            )
+        elif self.popped_by == "task":
+            generator.emit(f"flow.activate @{self.name('popping')}")
+
+    def pop(self, count: int) -> None:
+        types = f"{self.type()}, {self.type()}"
+        into = self.walk("got", str(count))
+        self.generator.emit(f"flow.apply {MOVE[self.kind]} {into}, {self.ends()} : {types}")
+        self.received("got", 8)
+
+    def tasks(self) -> None:
+        generator = self.generator
+        if self.popped_by == "task":
+            # It waits in the middle for what has not come yet.
+            self.open_task("popping", 0)
+            self.pop(self.count)
+            self.close_task()
+        if self.tells:
+            self.open_task("told", 1)
+            if self.popped_by == "pushed":
+                self.pop(1)
+            else:
+                generator.store()
+            self.close_task()
+
+
+@dataclass
+class HostStream(Feature):
+    """Words from the host start a task each, or pass through an operation, and answers go back to the host."""
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.endless = random.random() < 0.4
+        self.kind = random.choice(["i16", "f32"])
+        for _ in range(random.randint(1, 2)):
+            words = tuple(random.choice([0, 1, 2, 7, 0x3F800000, 0xC0400000]) for _ in range(random.randint(1, 4)))
+            self.sent.append(Sent(self.name("from_host"), words))
+
+    def fabric(self) -> list[str]:
+        return self.host_streams()
+
+    def members(self) -> list[str]:
+        return self.queues("from_host", "to_host")
+
+    def start(self) -> None:
+        if not self.endless:
+            return
+        generator = self.generator
+        source = generator.new("", f"flow.queue_stream @{self.name('in')} extent 32767 : {self.type()}")
+        target = generator.new("", f"flow.queue_stream @{self.name('out')} extent 32767 : {self.type()}")
+        value = generator.value(self.kind)
+        generator.emit(
+            f"flow.apply {ADD[self.kind]} {target}, {source}, {value} async(microthread = {self.microthread}) : "
+            f"{self.type()}, {self.type()}, {self.kind}"
+        )
+
+    def tasks(self) -> None:
+        if self.endless:
+            return
+        generator = self.generator
+        generator.fresh()
+        generator.open(
+            f"flow.task data @{self.name('take')} id {self.queue} on @{self.name('in')} (%a: {self.kind}) {{"
+        )
+        generator.values[self.kind].append("%a")
+        generator.body(generator.random.randint(1, 3))
+        generator.store()
+        self.send(self.kind, "", generator.value(self.kind))
+        generator.emit("flow.return")
+        generator.close()
+
+
+@dataclass
+class Register(Feature):
+    """A walk kept in a register, which operations of several tasks use and perhaps move on; it may go in circles."""
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.file = random.choice(["dest", "src0", "src1"])
+        self.moves = random.random() < 0.5
+        self.shape = random.choice(
+            [f"strides [1] extents [{self.count}]", "strides [1, -3] extents [2, 4]", "strides [2, -1] extents [2, 2]"]
+        )
+
+    def members(self) -> list[str]:
+        return [
+            f"flow.buffer @{self.name('got')} at {self.address} : memref<8x{self.kind}>",
+            f"flow.buffer @{self.name('kept')} at {self.address + 16} : memref<32x{self.kind}> "
+            f"= dense<{NUMBERS[self.kind]}>",
+        ]
+
+    def start(self) -> None:
+        generator = self.generator
+        walk = generator.new("", f"flow.stream @{self.name('kept')} at 0 {self.shape} : {self.type()}")
+        moves = " save_address" if self.moves and "," not in self.shape.split("]")[0] else ""
+        generator.emit(f"flow.load_register {self.file} {self.slot}, {walk}{moves} : {self.type()}")
+        with self.seldom():
+            generator.emit(f"flow.activate @{self.name('use')}")
+
+    def tasks(self) -> None:
+        generator = self.generator
+        generator.fresh()
+        generator.open(f"flow.task local @{self.name('use')} id {self.task} {{")
+        kept = generator.new("", f"flow.register {self.file} {self.slot} : {self.type()}")
+        got = self.walk("got", str(self.count))
+        target, source = (kept, got) if self.file == "dest" else (got, kept)
+        if generator.random.random() < 0.5:
+            generator.emit(f"flow.apply {MOVE[self.kind]} {target}, {source} : {self.type()}, {self.type()}")
+        else:
+            generator.emit(
+                f"flow.apply {ADD[self.kind]} {target}, {source}, {generator.value(self.kind)} : "
+                f"{self.type()}, {self.type()}, {self.kind}"
+            )
+        self.received("got", 8)
+        generator.body(generator.random.randint(0, 2))
+        with self.seldom():
+            generator.emit(f"flow.activate @{self.name('use')}")
+        generator.emit("flow.return")
+        generator.close()
+
+
+@dataclass
+class Switch(Feature):
+    """The first column sends data and control wavelets along its row; they move the switches that they pass."""
+
+    NEEDS_WIDTH: ClassVar[int] = 2
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.runs = [
+            (random.randint(0, 3), random.choice([0, 1, 1, 1, 2]), random.random() < 0.5)
+            for _ in range(random.randint(1, 4))
+        ]
+        """Data wavelets and the command behind them, and whether the PEs see it."""
+        self.ring = random.choice(["", "", " ring"])
+        self.pop = random.choice(["", " always_pop", " pop_on_advance", " pop_on_advance_nop"])
+        self.both = random.random() < 0.3
+
+    def fabric(self) -> list[str]:
+        color, last = self.row(), self.generator.width - 1
+        lines = [f"flow.color {color} = {self.color}", f"flow.route {color} on [0, :] from [ramp] to [east]"]
+        if last > 1:
+            second = "[ramp, east]" if self.both else "[east]"
+            lines.append(
+                f"flow.route {color} on [1:{last}, :] from [west] to [ramp] switch [to {second}]{self.ring}{self.pop}"
+            )
+        lines.append(f"flow.route {color} on [{last}, :] from [west] to [ramp] switch [to []]{self.ring}{self.pop}")
+        return lines
+
+    def members(self) -> list[str]:
+        return [
+            *self.queues("way", "way"),
+            f"flow.param @{self.name('first')} = {self.mask('x == 0')}",
+        ]
+
+    def start(self) -> None:
+        generator = self.generator
+        with self.where("first"):
+            for count, command, hidden in self.runs:
+                for _ in range(count):
+                    value = generator.new("", f"arith.extsi {generator.value('i16')} : i16 to i32")
+                    self.send("i32", "", value)
+                word = encode([(command, hidden), (command, hidden)], self.control)
+                self.send("i32", " control", generator.new("", f"arith.constant {word - (word >> 31 << 32)} : i32"))
+
+    def tasks(self) -> None:
+        generator = self.generator
+        generator.fresh()
+        generator.open(f"flow.task data @{self.name('take')} id {self.queue} on @{self.name('in')} (%a: i32) {{")
+        generator.new("i16", "arith.trunci %a : i32 to i16")
+        generator.store()
+        self.close_task()
+        generator.fresh()
+        generator.open(f"flow.task control @{self.name('told')} id {self.control} {{")
+        generator.store()
+        self.close_task()
+
+
+@dataclass
+class OnControl(Feature):
+    """The second column receives until a control wavelet, or until it has enough."""
+
+    NEEDS_WIDTH: ClassVar[int] = 2
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.data = random.randint(0, 6)
+        self.then = random.choice(["activate", "unblock", "terminate"])
+
+    def fabric(self) -> list[str]:
+        color = self.row()
+        return [
+            f"flow.color {color} = {self.color}",
+            f"flow.route {color} on [0, :] from [ramp] to [east]",
+            f"flow.route {color} on [1, :] from [west] to [ramp]",
+        ]
+
+    def members(self) -> list[str]:
+        return [
+            *self.queues("way", "way"),
+            f"flow.buffer @{self.name('got')} at {self.address} : memref<8x{self.kind}>",
+            f"flow.param @{self.name('first')} = {self.mask('x == 0')}",
+            f"flow.param @{self.name('second')} = {self.mask('x == 1')}",
+        ]
+
+    def start(self) -> None:
+        generator = self.generator
+        self.receive()
+        with self.where("first"):
+            if self.data:
+                self.send(self.kind, "", generator.value(self.kind), self.data)
+            self.send("i32", " control", generator.new("", f"arith.constant {self.control << 16} : i32"))
+
+    def receive(self) -> None:
+        generator = self.generator
+        then = f"{self.then} @{self.name('early')}" if self.then != "terminate" else "terminate"
+        with self.where("second"):
+            source = generator.new("", f"flow.queue_stream @{self.name('in')} extent {self.count} : {self.type()}")
+            generator.emit(
+                f"flow.apply {MOVE[self.kind]} {self.walk('got', str(self.count))}, {source} async(microthread = "
+                f"{self.microthread}, activate = @{self.name('done')}, on_control = {then}) : "
+                f"{self.type()}, {self.type()}"
+            )
+
+    def tasks(self) -> None:
+        self.open_task("done", 0)
+        self.received("got", 8)
+        self.close_task()
+        generator = self.generator
+        flags = " active blocked" if self.then == "unblock" else ""
+        self.open_task("early", 1, flags)
+        generator.store()
+        self.close_task()
+
+
+@dataclass
+class Messages(Feature):
+    """Each PE sends a message of its own length to some other PE, and takes those that come for it."""
+
+    def choose(self) -> None:
+        random, width, height = self.generator.random, self.generator.width, self.generator.height
+        self.kind = random.choice(["f32", "f16", "i16"])
+        self.to = [
+            [random.randrange(width) | random.randrange(height) << 16 for _ in range(width)] for _ in range(height)
+        ]
+        self.lengths = [[random.randint(1, 8) for _ in range(width)] for _ in range(height)]
+
+    def fabric(self) -> list[str]:
+        color = self.row()
+        return [f"flow.color {color} = {self.color}", f"flow.message_network {color}"]
+
+    def members(self) -> list[str]:
+        at = self.address
+        size = f"tensor<{self.generator.height}x{self.generator.width}x"
+        low = [[word & 0xFFFF for word in row] for row in self.to]
+        high = [[word >> 16 for word in row] for row in self.to]
+        return [
+            *self.queues("way", "way"),
+            f"flow.buffer @{self.name('front')} at {at} : memref<4xi16>",
+            f"flow.buffer @{self.name('head')} at {at} : memref<2xi32>",
+            f"flow.buffer @{self.name('given')} at {at + 4} : memref<8x{self.kind}> = dense<{NUMBERS[self.kind]}>",
+            f"flow.buffer @{self.name('got')} at {at + 20} : memref<8x{self.kind}>",
+            f"flow.param @{self.name('column')} = dense<{low}> : {size}i16>",
+            f"flow.param @{self.name('line')} = dense<{high}> : {size}i16>",
+            f"flow.param @{self.name('length')} = dense<{self.lengths}> : {size}i16>",
+        ]
+
+    def start(self) -> None:
+        generator = self.generator
+        self.receive()
+        length = generator.new("i16", f"flow.get_param @{self.name('length')} : i16")
+        for index, value in ((0, "column"), (1, "line")):
+            at = generator.new("", f"arith.constant {index} : index")
+            word = generator.new("i16", f"flow.get_param @{self.name(value)} : i16")
+            generator.emit(f"flow.store {word}, @{self.name('front')}[{at}] : i16")
+        at = generator.new("", "arith.constant 2 : index")
+        generator.emit(f"flow.store {length}, @{self.name('front')}[{at}] : i16")
+        out = generator.new("", f"flow.queue_stream @{self.name('out')} extent 2 : {self.type('i32')}")
+        head = self.walk("head", "2", "i32")
+        generator.emit(f"flow.apply mov32 {out}, {head} : {self.type('i32')}, {self.type('i32')}")
+        out = generator.new("", f"flow.queue_stream @{self.name('out')} extent 8 message : {self.type()}")
+        generator.emit(
+            f"flow.apply {MOVE[self.kind]} {out}, {self.walk('given', length)} : {self.type()}, {self.type()}"
+        )
+
+    def receive(self) -> None:
+        generator = self.generator
+        source = generator.new("", f"flow.queue_stream @{self.name('in')} extent 8 message : {self.type()}")
+        generator.emit(
+            f"flow.apply {MOVE[self.kind]} {self.walk('got', '8')}, {source} async(microthread = {self.microthread}, "
+            f"activate = @{self.name('arrived')}) : {self.type()}, {self.type()}"
+        )
+
+    def tasks(self) -> None:
+        generator = self.generator
+        generator.fresh()
+        generator.open(f"flow.task local @{self.name('arrived')} id {self.task} {{")
+        self.received("got", 8)
+        generator.body(generator.random.randint(0, 2))
+        self.receive()
+        generator.emit("flow.return")
+        generator.close()
+
+
+FEATURES: tuple[type[Feature], ...] = (Fifo, HostStream, Register, Switch, OnControl, Messages)

@@ -1,0 +1,100 @@
+"""Executors agree on random programs: equal memory, clocks, counts, findings and words for the host."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loomir.runtime import executors
+
+from ..searches import examples
+from .agreement import Way, differences, kinds_of, outcome, reduced
+from .random_features import FEATURES
+from .random_programs import RandomProgram, random_exchange
+
+FIRST = Way("warps")
+WAYS = [
+    Way("warps", (("block_units", 1),)),
+    Way("warps", (("block_units", 2),)),
+    *(Way(name) for name in executors.EXECUTORS if name != "warps"),
+]
+"""What is compared with the first."""
+
+PROGRAMS = st.integers(0, 2**32 - 1).map(lambda seed: random_exchange(Random(seed)))
+
+
+def disagreements(program: RandomProgram, ways: list[Way]) -> list[str]:
+    """Return in what the outcomes of a program differ from the first way's."""
+    first = outcome(program, FIRST)
+    return [f"{way}: {line}" for way in ways for line in differences(first, outcome(program, way))]
+
+
+def check(program: RandomProgram, ways: list[Way]) -> None:
+    found = disagreements(program, ways)
+    if not found:
+        return
+    guilty = [way for way in ways if any(line.startswith(f"{way}: ") for line in found)][:1]
+    kinds = kinds_of(disagreements(program, guilty))
+    small = reduced(program, lambda smaller: bool(kinds & kinds_of(disagreements(smaller, guilty))))
+    lines = [f"{FIRST} and others disagree", *found[:6], "the smallest program found:", *disagreements(small, guilty)]
+    pytest.fail("\n".join([*lines, f"launches {small.launches}, host sends {small.sent}", small.text]))
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(24), suppress_health_check=[HealthCheck.too_slow])
+@given(PROGRAMS)
+def test_random_programs(program: RandomProgram) -> None:
+    check(program, WAYS[:1] + WAYS[2:])
+
+
+@pytest.mark.thorough
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
+@given(PROGRAMS)
+def test_many_random_programs(program: RandomProgram) -> None:
+    check(program, WAYS)
+
+
+def test_programs_have_all_parts() -> None:
+    """Every kind of channel and feature is in many programs."""
+    parts = Counter(part for seed in range(300) for part in random_exchange(Random(seed)).parts)
+    wanted = {"async", "unblock", "sync", "data", "pair", "forward", *(kind.__name__ for kind in FEATURES)}
+    assert parts.keys() == wanted
+    assert min(parts.values()) >= 20
+
+
+SMALL = """flow.fabric @small target "wse3" grid 1 by 1 {
+  flow.color @unused = 3
+  flow.units @u on [:, :] words 8 {
+    flow.buffer @a at 0 : memref<i16>
+    flow.export @main as "main"
+    flow.task local @t id 20 {
+      flow.return
+    }
+    flow.func @main(%n: i16) {
+      %zero = arith.constant 0 : i16
+      %some = arith.cmpi sgt, %n, %zero : i16
+      scf.if %some {
+        flow.store %n, @a[] : i16
+        flow.store %zero, @a[] : i16
+        flow.activate @t
+      }
+      flow.activate @t
+      flow.return
+    }
+  }
+}"""
+
+
+def test_a_program_is_reduced_to_what_matters() -> None:
+    """Nothing is left that can be left out; a block goes as a whole."""
+    program = RandomProgram(SMALL, (3,), (), ())
+    small = reduced(program, lambda smaller: any(3 in words for words in outcome(smaller, FIRST).memory.values()))
+    left = [line.strip() for line in small.text.split("\n") if line.strip() not in ("}", "flow.return")]
+    assert [line.split()[0] for line in left[3:]] == [
+        "flow.export", "flow.func", "%zero", "%some", "scf.if", "flow.store"
+    ]  # fmt: skip
+    assert "@unused" not in small.text and "@t" not in small.text
