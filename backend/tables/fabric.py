@@ -139,6 +139,7 @@ class _Fabric:
                 if columns and rows:
                     mine[rows.start : rows.stop : rows.step, columns.start : columns.stop : columns.step] = True
             units.places = np.flatnonzero(mine)
+            units.own_regions = self._disjoint(units)
             if not len(units.places):
                 raise LoomError(
                     f"units @{units.name} contain no PE of the grid, which has {indices_text(width, height)}; correct "
@@ -147,6 +148,18 @@ class _Fabric:
             if (taken & mine).any():
                 raise LoomError(f"units @{units.name} share PEs with another class", location_of(units.op))
             taken |= mine
+
+    def _disjoint(self, units: Units) -> tuple[int, int]:
+        """Return the regions of a class; if they share PEs, others that do not."""
+        ranges = [region.resolve(*self.grid) for region in units.op.regions_attr]
+        if sum(len(columns) * len(rows) for columns, rows in ranges) == len(units.places):
+            return self._regions(units.op.regions_attr)
+        ends = np.flatnonzero((np.diff(units.places) != 1) | (np.diff(units.places // self.grid[0]) != 0))
+        records: list[tuple[int, ...]] = []
+        for piece in np.split(units.places, ends + 1):
+            y, x = divmod(int(piece[0]), self.grid[0])
+            records.append((x, len(piece), 1, y, 1, 1))
+        return self.sections.records("regions", records), len(records)
 
     def _check_exports(self) -> None:
         """Check that a buffer has one type under one name."""

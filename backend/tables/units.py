@@ -109,6 +109,8 @@ class Units:
         self.colors = colors
         self.regions = regions
         self.places: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.own_regions: tuple[int, int] = (0, 0)
+        """The first row of its regions, and how many."""
         self.words = max(2, op.words.value.data)
         self.traps = False
         self.buffers: dict[str, Buffer] = {}
@@ -324,9 +326,8 @@ class Units:
             sections.put("tasks", row, *record)
         for row, record in self._queue_records.items():
             sections.put("queues", row, *record)
-        first_region, regions = self.regions(self.op.regions_attr)
         sections.put(
-            "classes", self.row, sections.string(self.name), sections.place(self.op), self.words, first_region, regions,
+            "classes", self.row, sections.string(self.name), sections.place(self.op), self.words, *self.own_regions,
             first_buffer, len(self.buffers), first_queue, len(self.queues), first_fifo, len(self.fifos), first_task,
             len(records), CLASS_TRAPS if self.traps else 0,
         )  # fmt: skip
