@@ -26,7 +26,7 @@ class BuildWithCore(build_py):
             if not compile_core.is_wanted():
                 # setuptools packs what an earlier build has left in its folder.
                 library.unlink(missing_ok=True)
-            elif not compile_core.is_current(library):
+            elif not self.editable_mode or not compile_core.is_current(library):
                 compile_core.build(folder)
         except compile_core.CompileError as error:
             raise SystemExit(f"error: {error}") from None

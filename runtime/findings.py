@@ -70,11 +70,13 @@ class Code(IntEnum):
     WALK_OUTSIDE_MEMORY = 24
     """Operation, word address, buffer or NONE."""
     USES_QUEUE = 25
-    """Operation, an operation that uses the same queue still, the task of that one, queue."""
+    """Operation, an operation that uses the same queue still, the task of that one, queue, 0, its source place."""
     USES_MICROTHREAD = 26
-    """Operation, an operation that uses the same microthread still, the task of that one, microthread."""
+    """Operation, an operation that uses the same microthread still, the task of that one, microthread, 0, its source
+    place."""
     USES_FIFO = 27
-    """Operation, an operation that uses the same end of a FIFO still, the task of that one, FIFO, end (0 to read)."""
+    """Operation, an operation that uses the same end of a FIFO still, the task of that one, FIFO, end (0 to read), its
+    source place."""
     SENDS_WITHOUT_COLOR = 28
     """Operation, queue."""
     SENDS_LOST = 29

@@ -89,9 +89,11 @@ def test_the_engine_knows_executors_by_name_only() -> None:
             assert not any(name.startswith("loomir.runtime.warps") for name in imported), module
 
 
-def test_the_engine_is_loaded_without_ir() -> None:
-    # Its errors are xDSL's diagnostic exceptions, which are in a module that imports nothing else.
-    code = "import sys, loomir.runtime; print([name for name in sys.modules if name.startswith(('xdsl', 'networkx'))])"
+@pytest.mark.parametrize("module", ["runtime", "host.sdk.device", "host.sdk.runtime", "host.sdk.debugging"])
+def test_engine_and_host_scripts_are_loaded_without_ir(module: str) -> None:
+    # Their errors are xDSL's diagnostic exceptions, which are in a module that imports nothing else.
+    names = "[name for name in sys.modules if name.startswith(('xdsl', 'networkx', 'loomir.dialects'))]"
+    code = f"import sys, loomir.{module}; print({names})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert ast.literal_eval(loaded) == ["xdsl", "xdsl.utils", "xdsl.utils.exceptions"]
 

@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,13 @@ from ...diagnostics.limits import STEP_LIMIT
 from ...runtime import Deadlock
 from ...runtime.deadlock import Hang
 from ...runtime.host_streams import MissingWavelets
-from .. import machines
 from ..command_stream import CommandStream
-from ..garbage_collection import collector_paused
 from ..notices import watch_on_stderr
-from .artifact import Artifact, Export, read_program, read_symbols
+from .artifact import Artifact, Export, read_symbols
 from .deadlock import SdkDeadlock
 from .errors import SdkError
+from .loading import load
 from .streams import PlacedStream
-
-if TYPE_CHECKING:
-    pass
 
 Region = tuple[int, int, int, int]
 """First column and row, width and height, of PEs in the program's rectangle."""
@@ -47,9 +43,7 @@ class Device:
     def __init__(self, artifact: Artifact, trace: IO[bytes] | None = None, step_limit: int | None = None) -> None:
         self.watch = watch_on_stderr(f"Ctrl-C ends it, and so does {STEP_LIMIT}=N after N steps")
         self._step_limit = step_limit
-        with collector_paused():
-            module = read_program(artifact)
-            self.machine = machines.load(module, trace=trace)
+        self.machine = load(artifact, trace)
         self.machine.watch = self.watch
         self._buffered = artifact.placement.west_buffer * BUFFER_WORDS // self.machine.width
         """Words for each PE of a row that buffers west of the program hold."""

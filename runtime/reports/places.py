@@ -47,7 +47,10 @@ class Names:
         return f"{DSD_ROWS[int(self.tables['operations']['function'][row])]} in @{self.task(task)}"
 
     def queue(self, row: int) -> str:
-        """Return the name of a queue in messages."""
+        """Return the name of a queue, or of a sink, in messages."""
+        if row in self.fabric.sinks:
+            stream = next(each for each in self.fabric.host_outputs if row in each.queues)
+            return f"host stream {self.color(stream.color)}"
         return self.text("queues", row, "label")
 
     def queue_id(self, row: int) -> int:

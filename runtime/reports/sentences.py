@@ -223,7 +223,7 @@ def _walk_too_long(of: Subject) -> str:
 
 def _together(of: Subject, what: str, remedy: str) -> str:
     later, earlier, task = of.values[:3]
-    same = (later, of.finding.task) == (earlier, task)
+    same = (later, of.finding.task, of.finding.where) == (earlier, task, of.values[5] or of.finding.where)
     other = "itself, started before," if same else of.operation(earlier, task)
     return f"{of.doing} and {other} use {what} at the same time on {of.here}; {remedy}"
 

@@ -1,0 +1,76 @@
+"""Unread wavelets at rest: in queues, at routers and in messages, from the records of an executor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...targets.wavelets import PORTS
+from ..fabric.model import NOWHERE, Fabric, SwitchedColor
+from ..unread_wavelets import Unread, at_router, by_place, down_ramp, in_message, in_queue, off_grid, without_queue
+from .places import Names
+from .rest import Rest
+from .waits import reason
+
+
+def unread(fabric: Fabric, rest: Rest) -> list[Unread]:
+    """Return the wavelets that have been sent and not been read, but for those to the host, by color and PE."""
+    names = Names(fabric)
+    return by_place(
+        [*_in_queues(names, rest), *_without_queues(names, rest), *_at_routers(names, rest), *_messages(names, rest)]
+    )
+
+
+def _in_queues(names: Names, rest: Rest) -> list[Unread]:
+    counts: dict[tuple[int, int], int] = {}
+    for queue, pe, count in rest.queued.tolist():
+        counts[queue, pe] = counts.get((queue, pe), 0) + count
+    found: list[Unread] = []
+    for (queue, pe), count in sorted(counts.items()):
+        if count:
+            color, place = names.color(names.color_at(queue, pe)), names.position(pe)
+            room = None if names.fabric.network[queue] == NOWHERE else int(names.fabric.room[queue])
+            found.append(in_queue(color, place, count, names.queue(queue), names.queue_id(queue), room))
+    return found
+
+
+def _without_queues(names: Names, rest: Rest) -> list[Unread]:
+    """Return the wavelets of multicasts that came to PEs without a queue for their color."""
+    sent = {(queue, pe): count for queue, pe, count in rest.sent.tolist() if count}
+    found: list[Unread] = []
+    for queue, unit, place in names.fabric.unread.tolist() if sent else ():
+        pe = int(names.fabric.units(int(names.fabric.queue_class[queue]))[unit])
+        count = sent.get((queue, pe), 0)
+        if count:
+            color = names.color(names.color_at(queue, pe))
+            found.append(without_queue(color, names.position(place), count, names.position(pe)))
+    return found
+
+
+def _at_routers(names: Names, rest: Rest) -> list[Unread]:
+    """Return the wavelets of colors with switches that wait at routers, or have gone where nothing reads them."""
+    switched = {color.color: color for color in names.fabric.switched}
+    found: list[Unread] = []
+    for color, pe, port, position, count in np.sort(rest.at_routers, order=["color", "port", "pe"]).tolist():
+        taken = _taken_ports(switched[color], position, pe)
+        found.append(at_router(names.color(color), names.position(pe), count, port, position, taken))
+    for color, pe, count in np.sort(rest.down_ramps, order=["row", "pe"]).tolist():
+        found.append(down_ramp(names.color(color), names.position(pe), count))
+    for color, pe, port, _, count in np.sort(rest.off_grid, order=["color", "port", "pe"]).tolist():
+        found.append(off_grid(names.color(color), names.position(pe), count, port))
+    return found
+
+
+def _taken_ports(color: SwitchedColor, position: int, pe: int) -> list[str]:
+    """Return the ports that a router takes a color from with its switch at a position."""
+    mask = int(color.receive[position, pe])
+    return [name for port, name in enumerate(PORTS) if mask >> port & 1]
+
+
+def _messages(names: Names, rest: Rest) -> list[Unread]:
+    """Return the messages of networks that have not come to a queue."""
+    found: list[Unread] = []
+    for message in rest.messages[rest.messages["delivered"] == 0]:
+        color = names.color(int(names.tables["networks"]["color"][int(message["network"])]))
+        source, target = (names.position(int(message[end])) for end in ("source", "target"))
+        found.append(in_message(color, target, 1 + int(message["elements"]), source, reason(names, message)))
+    return found
