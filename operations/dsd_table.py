@@ -151,3 +151,13 @@ def _table() -> dict[str, DsdOperation]:
 
 
 OPERATIONS: dict[str, DsdOperation] = _table()
+
+WITHOUT_RESULT: frozenset[Function] = frozenset({"add_with_carry", "normalize"})
+"""Functions whose documents do not define the result, so that no executor has them."""
+
+
+def unavailable(row: DsdOperation) -> str | None:
+    """Return why no executor can compute an operation, None if they can."""
+    if row.function in WITHOUT_RESULT:
+        return f"{row.name} is not provided by the engine yet; its documents do not define its result"
+    return None

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
-from ...operations.dsd_table import DsdOperation
+from ...operations.dsd_table import DsdOperation, unavailable
 from ...runtime.tables.format import (
     COMPLETION_ACTIVATES,
     COMPLETION_UNBLOCKS,
@@ -23,7 +23,6 @@ from ...runtime.tables.format import (
     ON_CONTROL,
 )
 from ...runtime.tables.instructions import DSD_ROWS, FORMATS, KIND, PRIORITIES, REGISTER_FILES
-from ...runtime.warps.arithmetic import unavailable
 from ...runtime.warps.memory import DTYPES
 from ...runtime.warps.scalars import kind_of
 from ...targets.wavelets import TIMESTAMP_WORDS

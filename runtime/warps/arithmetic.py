@@ -42,13 +42,6 @@ class Scratch:
         return array
 
 
-def unavailable(row: DsdOperation) -> str | None:
-    """Return why the engine cannot compute an operation, None if it can."""
-    if row.function in ("add_with_carry", "normalize"):
-        return f"{row.name} is not provided by the engine yet; its documents do not define its result"
-    return None
-
-
 def kernel(row: DsdOperation, scratch: Scratch, format: Format | None = None) -> Kernel:
     """Return the kernel of a DSD operation. Sources have its types; a scalar of every unit is [rows, 1, columns].
 

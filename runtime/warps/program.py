@@ -23,11 +23,11 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...operations import integers, nans
-from ...operations.dsd_table import DsdOperation
+from ...operations.dsd_table import DsdOperation, unavailable
 from ...operations.print_format import shown, split_format
 from ...targets.model import Timing
 from ...targets.wavelets import WORD_BITS, WORD_MASK
-from .arithmetic import Kernel, kernel, unavailable
+from .arithmetic import Kernel, kernel
 from .codegen import (
     Functions,
     Generated,

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loomir.operations.dsd_table import OPERATIONS, DsdOperation
-from loomir.runtime.warps.arithmetic import unavailable
+from loomir.operations.dsd_table import OPERATIONS, DsdOperation, unavailable
 
 from .harness import NUMPY, Csl
 

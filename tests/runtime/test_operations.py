@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from loomir.operations.dsd_table import OPERATIONS
-from loomir.runtime.warps.arithmetic import unavailable
+from loomir.operations.dsd_table import OPERATIONS, unavailable
 
 from ..searches import examples
 from . import oracle

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from loomir.operations.cb16 import FUNCTIONS
-from loomir.operations.dsd_table import FORMATS, OPERATIONS, DsdOperation, Format
-from loomir.runtime.warps.arithmetic import unavailable
+from loomir.operations.dsd_table import FORMATS, OPERATIONS, DsdOperation, Format, unavailable
 
 from .round_trip import assert_same, parse, run, through_csl
 

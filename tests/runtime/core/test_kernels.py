@@ -15,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from loomir.operations.dsd_table import OPERATIONS
+from loomir.operations.dsd_table import OPERATIONS, WITHOUT_RESULT, unavailable
 from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.core import library
-from loomir.runtime.core.generate import NOT_PROVIDED
 from loomir.runtime.tables.instructions import DSD_ROWS, FORMATS
-from loomir.runtime.warps.arithmetic import Scratch, kernel, unavailable
+from loomir.runtime.warps.arithmetic import Scratch, kernel
 
 from ...searches import examples
 from .. import oracle
@@ -31,7 +30,7 @@ CASES = [
     (name, format or "f16")
     for name, row in OPERATIONS.items()
     for format in (FORMATS if row.has_format else (None,))
-    if row.function not in NOT_PROVIDED
+    if row.function not in WITHOUT_RESULT
 ]  # fmt: skip
 """Every operation with every format of its 16-bit floats."""
 operations = pytest.mark.parametrize(("name", "half"), CASES)

@@ -17,10 +17,10 @@ import pytest
 
 import loomir
 from loomir.operations import integers
-from loomir.operations.dsd_table import OPERATIONS
+from loomir.operations.dsd_table import OPERATIONS, unavailable
 from loomir.operations.tile_functions import FUNCTIONS
 from loomir.runtime.warps import scalars, tile_arithmetic
-from loomir.runtime.warps.arithmetic import Scratch, kernel, unavailable
+from loomir.runtime.warps.arithmetic import Scratch, kernel
 from loomir.runtime.warps.memory import DTYPES
 
 STRIDES = range(-8, 9)
