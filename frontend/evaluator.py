@@ -8,8 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable as Function
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -138,6 +137,58 @@ _VALUES = (
 """Expressions that do nothing by themselves, whatever the calls in them do."""
 
 
+# Entered some hundred thousand times in a large program: classes take half the time of generators.
+
+
+class _Framed:
+    __slots__ = ("_ev", "_frame", "_live", "_previous")
+
+    def __init__(self, ev: Evaluator, frame: Frame) -> None:
+        self._ev = ev
+        self._frame = frame
+
+    def __enter__(self) -> Frame:
+        ev = self._ev
+        self._previous, self._live = ev.frame, len(ev.live)
+        ev.frames.append(self._frame)
+        ev.frame = self._frame
+        return self._frame
+
+    def __exit__(self, *_: object) -> None:
+        ev = self._ev
+        ev.frames.pop()
+        ev.frame = self._previous
+        del ev.live[self._live :]
+
+
+class _Scoped:
+    __slots__ = ("_ev", "_live", "_scopes")
+
+    def __init__(self, ev: Evaluator) -> None:
+        self._ev = ev
+
+    def __enter__(self) -> None:
+        self._scopes, self._live = self._ev.frame.scopes, len(self._ev.live)
+        self._scopes.append({})
+
+    def __exit__(self, *_: object) -> None:
+        self._scopes.pop()
+        del self._ev.live[self._live :]
+
+
+class _AtCompileTime:
+    __slots__ = ("_builder", "_ev")
+
+    def __init__(self, ev: Evaluator) -> None:
+        self._ev = ev
+
+    def __enter__(self) -> None:
+        self._builder, self._ev.builder = self._ev.builder, None
+
+    def __exit__(self, *_: object) -> None:
+        self._ev.builder = self._builder
+
+
 class Evaluator:
     """Evaluates the layout, or the program of the PEs that `lanes` stand for."""
 
@@ -244,36 +295,17 @@ class Evaluator:
 
     # Frames and scopes
 
-    @contextmanager
-    def framed(self, frame: Frame) -> Generator[Frame]:
-        previous, live = self.frame, len(self.live)
-        self.frames.append(frame)
-        self.frame = frame
-        try:
-            yield frame
-        finally:
-            self.frames.pop()
-            self.frame = previous
-            del self.live[live:]
+    def framed(self, frame: Frame) -> _Framed:
+        """Evaluate inside in a frame; what is declared there is gone behind it."""
+        return _Framed(self, frame)
 
-    @contextmanager
-    def scope(self) -> Generator[None]:
-        scopes, live = self.frame.scopes, len(self.live)
-        scopes.append({})
-        try:
-            yield
-        finally:
-            scopes.pop()
-            del self.live[live:]
+    def scope(self) -> _Scoped:
+        """Evaluate inside in a scope of its own."""
+        return _Scoped(self)
 
-    @contextmanager
-    def at_compile_time(self) -> Generator[None]:
+    def at_compile_time(self) -> _AtCompileTime:
         """Emit no code inside."""
-        builder, self.builder = self.builder, None
-        try:
-            yield
-        finally:
-            self.builder = builder
+        return _AtCompileTime(self)
 
     def declare(self, local: Local, node: syntax.Node) -> Local:
         self.frame.scopes[-1][local.name] = local

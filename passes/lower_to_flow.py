@@ -38,7 +38,7 @@ from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, flow, wse
 from ..dialects.building import of_elements
-from ..dialects.machine.code import Bodies
+from ..dialects.machine.code import Bodies, CodeOperation
 from ..dialects.machine.elements import memory_bytes
 from ..dialects.machine.region import indices_text, region_list_text
 from ..dialects.machine.region_overlap import first_overlap
@@ -108,6 +108,7 @@ class _ProgramLowering:
         self.bodies = Bodies(program)
         self.lowered: Variants[tuple[Region, SymbolRefAttr]] = Variants()
         """What each body has become, and the function or task of a class of units that has it."""
+        self._kept: dict[CodeOperation, set[tuple[str, int | None]]] = {}
 
     def lower(self) -> flow.FabricOp:
         width, height = self.program.rectangle
@@ -135,6 +136,19 @@ class _ProgramLowering:
             new.location = op.location
             fabric.body.block.add_op(new)
         return fabric
+
+    def kept_registers(self, pe: wse.PeOp) -> set[tuple[str, int | None]]:
+        """Return the registers that a body of a PE program reads and another has loaded, or that operations move on."""
+        kept: set[tuple[str, int | None]] = set()
+        for op in pe.body.block.ops:
+            if isinstance(op, CodeOperation):
+                home = self.bodies.home(op)
+                if home not in self._kept:
+                    self._kept[home] = _kept_in(home)
+                kept |= self._kept[home]
+            elif op.regions:
+                kept |= _kept_in(op)
+        return kept
 
     def _number_colors(self) -> dict[str, int]:
         colors = [op for op in self.program.body.block.ops if isinstance(op, wse.ColorOp)]
@@ -209,6 +223,15 @@ class _ProgramLowering:
                 )
 
 
+def _kept_in(owner: Operation) -> set[tuple[str, int | None]]:
+    return {
+        (result.type.file(), result.type.number)
+        for op in walk(owner)
+        for result in op.results
+        if isinstance(result.type, dsr.DescriptorRegisterType) and _is_kept(result)
+    }
+
+
 class _PeLowering:
     """Lowers one PE program: memory, queues, task ids, and the bodies."""
 
@@ -221,12 +244,7 @@ class _PeLowering:
         self.buffers = [op for op in pe.body.block.ops if isinstance(op, wse.BufferOp)]
         self.input_queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.InputQueueOp)}
         self.queue_ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
-        self.kept_registers = {
-            (result.type.file(), result.type.number)
-            for op in self.bodies.walk(pe)
-            for result in op.results
-            if isinstance(result.type, dsr.DescriptorRegisterType) and _is_kept(result)
-        }
+        self.kept_registers = program.kept_registers(pe)
         self.fifo_buffers = {op.buffer.string_value() for op in pe.body.block.ops if isinstance(op, wse.FifoOp)}
         self.params = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.ParamOp)}
         self.addresses: dict[str, int] = {}

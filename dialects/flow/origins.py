@@ -5,14 +5,16 @@ Nothing here decides which origin an operation accepts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation, Region, SSAValue
 
-from ..machine.code import Bodies
+from ..machine.code import Bodies, CodeOperation
+from ..machine.sharing import Variants
+from ..traversal import walk
 from .code import CallOp, FuncOp
-from .fabric import UnitsOp
+from .fabric import FabricOp, UnitsOp
 from .queues import QueueOp
 from .scope import Origin, StreamOrigins
 from .streams import FifoStreamOp, QueueStreamOp, StreamOp
@@ -31,26 +33,68 @@ def name_of(origin: Origin, owner: Operation) -> str:
     return f"a stream of {'input' if origin == 'received' else 'output'} queue @{owner.queue.string_value()}"
 
 
-def stream_origins(units: UnitsOp, symbols: Mapping[str, Operation], bodies: Bodies) -> StreamOrigins:
-    """Return where each stream of a class of units may come from, through branches, loops and calls.
+class Origins:
+    """Where the streams of a fabric come from, through branches, loops and calls.
 
-    A stream type does not tell memory from queues, nor an input from an output. Origins spread along the values that
-    pass a stream on; each value gets each origin once, with an operation that is one, so the work is linear. Names that
-    do not exist are passed over.
+    A stream type does not tell memory from queues, nor an input from an output. Names that do not exist are passed
+    over. Where functions neither take nor return streams, each body is looked at by itself, and one that classes share
+    once for those whose queues of the same name go the same way.
+    """
+
+    def __init__(self, fabric: FabricOp) -> None:
+        self._bodies = Bodies(fabric)
+        self._variants: Variants[StreamOrigins] = Variants()
+
+    def of(self, units: UnitsOp, symbols: Mapping[str, Operation]) -> StreamOrigins:
+        """Return where each stream of a class of units may come from."""
+
+        def direction(queue: str) -> Origin | None:
+            found = symbols.get(queue)
+            return None if not isinstance(found, QueueOp) else "received" if found.is_input else "sent"
+
+        if any(isinstance(op, FuncOp) and _takes_streams(op) for op in units.body.block.ops):
+            return _origins(self._bodies.walk(units), direction, symbols, self._bodies)
+        found: dict[SSAValue, Mapping[Origin, Operation]] = {}
+        for op in units.body.block.ops:
+            if isinstance(op, CodeOperation):
+                home = self._bodies.home(op)
+                found |= self._variants.of(
+                    home, direction, lambda ask, home=home: _origins(walk(home), ask, symbols, self._bodies)
+                )
+            elif op.regions:
+                found |= _origins(walk(op), direction, symbols, self._bodies)
+        return found
+
+
+def _takes_streams(function: FuncOp) -> bool:
+    type = function.function_type
+    return any(isinstance(each, StreamType) for each in (*type.inputs, *type.outputs))
+
+
+def _origins(
+    operations: Iterable[Operation],
+    direction: Callable[[str], Origin | None],
+    symbols: Mapping[str, Operation],
+    bodies: Bodies,
+) -> StreamOrigins:
+    """Return where the streams of operations may come from; `direction` gives the origin of what a queue yields.
+
+    Origins spread along the values that pass a stream on; each value gets each origin once, with an operation that is
+    one, so the work is linear.
     """
     origins: dict[SSAValue, dict[Origin, Operation]] = {}
     passed: dict[SSAValue, list[SSAValue]] = {}
     fresh: list[tuple[SSAValue, Origin, Operation]] = []
-    for op in bodies.walk(units):
+    for op in operations:
         match op:
             case StreamOp():
                 fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))
             case FifoStreamOp():
                 fresh.append((op.result, "fifo", op))
             case QueueStreamOp():
-                queue = symbols.get(op.queue.string_value())
-                if isinstance(queue, QueueOp):
-                    fresh.append((op.result, "received" if queue.is_input else "sent", op))
+                origin = direction(op.queue.string_value())
+                if origin is not None:
+                    fresh.append((op.result, origin, op))
             case _:
                 for source, target in _passes_on(op, symbols, bodies):
                     if isinstance(target.type, StreamType):

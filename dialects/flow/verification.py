@@ -18,13 +18,13 @@ from .channels import ChannelOp
 from .code import TaskOp
 from .fabric import ColorOp, FabricOp, HostStreamOp, MessageNetworkOp, RouteOp, UnitsOp
 from .memory import ExportOp
-from .origins import stream_origins
+from .origins import Origins
 from .queues import QueueOp
 from .scope import UnitsScope
 from .tiles import SpaceOp
 
 
-def _verify_units(units: UnitsOp, outer: Scope, bodies: Bodies) -> None:
+def _verify_units(units: UnitsOp, outer: Scope, bodies: Bodies, origins: Origins) -> None:
     """Check all that the operations of a class name, how their streams flow, and the ids of the class."""
     available = outer.target.memory_bytes // 2
     words = units.words.value.data
@@ -36,7 +36,7 @@ def _verify_units(units: UnitsOp, outer: Scope, bodies: Bodies) -> None:
         )
     symbols = symbols_of(units)
     where = f"flow.units @{units.sym_name.data}"
-    streams = stream_origins(units, symbols, bodies)
+    streams = origins.of(units, symbols)
     scope = UnitsScope(outer.target, outer.grid, where, outer.shared, symbols, words, streams)
     bodies.verify(units, scope)
     _verify_queue_ids(units, scope)
@@ -85,7 +85,7 @@ def _(fabric: FabricOp) -> None:
     target = FABRICS[fabric.target.data]
     scope = Scope(target, fabric.grid, f"flow.fabric @{fabric.sym_name.data}", symbols_of(fabric), {})
     _verify_colors(fabric, target)
-    bodies = Bodies(fabric)
+    bodies, origins = Bodies(fabric), Origins(fabric)
     for op in fabric.body.block.ops:
         match op:
             case ColorOp() | SpaceOp():
@@ -93,7 +93,7 @@ def _(fabric: FabricOp) -> None:
             case RouteOp() | HostStreamOp() | MessageNetworkOp() | ChannelOp():
                 verify_user(op, scope)
             case UnitsOp():
-                _verify_units(op, scope, bodies)
+                _verify_units(op, scope, bodies, origins)
             case _:
                 raise VerifyException(
                     f"{op.name} does not belong in a flow.fabric directly; only colors, routes, host streams, "
