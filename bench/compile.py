@@ -78,6 +78,20 @@ def pe(name: str, region: str, steps: int) -> str:
   }}"""
 
 
+def sharing_pe(name: str, region: str, steps: int, home: str) -> str:
+    """Return a PE program like that of `pe`, whose bodies are those of the program `home`."""
+    tasks = "".join(f"\n    wse.task @step_{number} local shares @{home}::@step_{number}" for number in range(steps))
+    return f"""
+  wse.pe @{name} on {region} {{
+    wse.buffer @A : memref<16x16xf32>
+    wse.buffer @B : memref<16xf32>
+    wse.input_queue @in color @east
+    wse.output_queue @out color @east
+    wse.export @main
+    wse.func @main() shares @{home}::@main{tasks}
+  }}"""
+
+
 def straight(length: int) -> str:
     """Return a PE program whose one task computes at length."""
     body = "".join(
@@ -168,11 +182,16 @@ def main() -> None:
     def programs(count: int) -> str:
         return program("".join(pe(f"p{number}", f"[:, {number}]", 6) for number in range(count)), 4, count)
 
+    def sharing(count: int) -> str:
+        others = "".join(sharing_pe(f"p{number}", f"[:, {number}]", 6, "p0") for number in range(1, count))
+        return program(pe("p0", "[:, 0]", 6) + others, 4, count)
+
     def on_pes(count: int) -> str:
         shapes = {16: (4, 4), 1_024: (32, 32), 893_064: (762, 1172)}
         return program(pe("p", "[:, :]", 6), *shapes[count])
 
     report(console, "By the number of PE programs", (4, 8, 16, 32, 64), programs, repeat)
+    report(console, "By the number of PE programs that share their bodies", (4, 8, 16, 32, 64), sharing, repeat)
     report(
         console,
         "By the number of tasks of one PE program",
