@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -260,6 +260,7 @@ def walks(draw: Any, kind: str) -> Walk:
     extents = draw(st.lists(st.integers(1, 3 if dimensions > 1 else 20), min_size=dimensions, max_size=dimensions))
     strides = draw(st.lists(st.sampled_from([1, 2, -1, 1, -2, 0, 3]), min_size=dimensions, max_size=dimensions))
     offsets = [offset * width for offset in oracle.walk(strides, extents)]
+    assume(max(offsets) - min(offsets) + width <= WORDS)
     return Walk(kind, draw(st.integers(-min(offsets), WORDS - width - max(offsets))), strides, extents)
 
 
