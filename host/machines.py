@@ -6,20 +6,31 @@ from typing import IO, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..backend.tables import assemble
+from ..backend.tables import NotAssembled, assemble
 from ..diagnostics.errors import LoomError
 from ..dialects import flow
 from ..runtime import Machine
-from ..runtime.executors import OF_TABLES, chosen
+from ..runtime.executors import AUTO, OF_TABLES, Unable, chosen
 
 
 def load(
     module: ModuleOp | flow.FabricOp, *, executor: str | None = None, trace: IO[bytes] | None = None, **options: Any
 ) -> Machine:
-    """Return a machine with a program loaded; see `Machine`."""
-    if (chosen() if executor is None else executor) in OF_TABLES:
-        return Machine(assemble(_fabric(module)), executor=executor, trace=trace, **options)
-    return Machine(module, executor=executor, trace=trace, **options)
+    """Return a machine with a program loaded; see `Machine`.
+
+    If any executor may run it, that is the core where it can, and else the one of warps.
+    """
+    name = chosen() if executor is None else executor
+    if name in OF_TABLES:
+        return Machine(assemble(_fabric(module)), executor=name, trace=trace, **options)
+    if name != AUTO:
+        return Machine(module, executor=name, trace=trace, **options)
+    if trace is None and not options:
+        try:
+            return Machine(assemble(_fabric(module)), executor="core")
+        except (NotAssembled, Unable):
+            pass
+    return Machine(module, executor="warps", trace=trace, **options)
 
 
 def _fabric(module: ModuleOp | flow.FabricOp) -> flow.FabricOp:

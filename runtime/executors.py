@@ -10,10 +10,14 @@ from typing import IO, Any
 
 from ..diagnostics.errors import LoomError
 from .executor import Executor, Loader
+from .tables.format import Tables
 from .warnings import Warnings
 
 EXECUTOR = "LOOM_EXECUTOR"
 """Environment variable: the executor that runs programs of the wafer, by name."""
+
+AUTO = "auto"
+"""In place of a name: the first executor that can run the program."""
 
 DEFAULT = "warps"
 
@@ -24,12 +28,27 @@ OF_TABLES = frozenset({"reference", "core"})
 """Those that run tables, and not IR."""
 
 
+class Unable(LoomError):
+    """An executor lacks what a program needs; another one may have it."""
+
+
 def chosen() -> str:
-    """Return the name of the executor that the environment asks for, or of the default one. Raises LoomError."""
+    """Return the name of the executor that the environment asks for, or of the default one; it may be `AUTO`.
+
+    Raises LoomError for a name that is not known.
+    """
     name = os.environ.get(EXECUTOR) or DEFAULT
-    if name not in EXECUTORS:
-        raise LoomError(f"{EXECUTOR} is '{name}'; the executors are: {', '.join(EXECUTORS)}")
+    if name not in (*EXECUTORS, AUTO):
+        raise LoomError(f"{EXECUTOR} is '{name}'; the executors are: {', '.join(EXECUTORS)}, and {AUTO}")
     return name
+
+
+def of(program: object) -> str:
+    """Return the name of the executor of a program: the one that the environment asks for, or one for its form."""
+    name = chosen()
+    if name != AUTO:
+        return name
+    return "core" if isinstance(program, Tables) else "warps"
 
 
 def load(
@@ -43,4 +62,6 @@ def load(
     for option in options:
         if option not in known:
             raise LoomError(f"the executor '{name}' has no option '{option}'")
+    if name in OF_TABLES and not isinstance(program, Tables):
+        raise LoomError(f"the executor '{name}' runs tables, not {type(program).__name__}; assemble the program first")
     return loader(program, warnings, trace, **options)

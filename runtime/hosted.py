@@ -40,10 +40,9 @@ MAX_STEPS = (1 << 63) - 1
 def host(program: object, warnings: Warnings, make: Callable[[Fabric], Engine]) -> HostedEngine:
     """Return an executor of tables, with the engine that `make` returns for their fabric.
 
-    Raises LoomError for tables that cannot be loaded, and for what is not tables.
+    Raises LoomError for tables that cannot be loaded.
     """
-    if not isinstance(program, Tables):
-        raise LoomError(f"this executor runs tables, not {type(program).__name__}; assemble the program first")
+    assert isinstance(program, Tables), "checked by `executors.load`"
     fabric = fabric_of(program)
     return HostedEngine(fabric, make(fabric), warnings)
 

@@ -38,7 +38,7 @@ class Machine:
     def __init__(
         self, program: object, *, executor: str | None = None, trace: IO[bytes] | None = None, **options: Any
     ) -> None:
-        self.executor_name = executors.chosen() if executor is None else executor
+        self.executor_name = executors.of(program) if executor is None else executor
         self._warnings = Warnings()
         self.executor: Executor = executors.load(self.executor_name, program, self._warnings, trace, options)
         self._outline = self.executor.outline

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from loomir.runtime.executors import EXECUTOR, EXECUTORS, chosen
+from loomir.runtime.executors import AUTO, EXECUTOR, EXECUTORS, chosen
 
 from .searches import SHARES, is_chosen, quick_cases
 
@@ -68,8 +68,8 @@ def executors(config: pytest.Config) -> list[str]:
     given: list[str] | None = config.getoption("--executor")
     names = [name for one in given or [chosen()] for name in one.split(",")]
     for name in names:
-        if name not in EXECUTORS:
-            raise pytest.UsageError(f"--executor {name}: the executors are {', '.join(EXECUTORS)}")
+        if name not in (*EXECUTORS, AUTO):
+            raise pytest.UsageError(f"--executor {name}: the executors are {', '.join(EXECUTORS)}, and {AUTO}")
     return list(dict.fromkeys(names))
 
 
@@ -83,7 +83,7 @@ def able(path: Path, mark: pytest.Mark | None) -> tuple[str, ...]:
     for folder, names in OF_ONE_EXECUTOR.items():
         if is_below(path, (folder,)):
             return names
-    return tuple(EXECUTORS) if mark is None else mark.args
+    return (*(EXECUTORS if mark is None else mark.args), AUTO)
 
 
 @pytest.fixture

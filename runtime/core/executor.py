@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO
 
-from ...diagnostics.errors import LoomError
+from ..executors import Unable
 from ..fabric.model import Fabric
 from ..hosted import HostedEngine, host
 from ..warnings import Warnings
@@ -14,14 +14,14 @@ from .core import Core, missing_features
 def load(program: object, warnings: Warnings, trace: IO[bytes] | None = None) -> HostedEngine:
     """Return an executor of tables. Raises LoomError for a program that needs what the core does not have yet."""
     if trace is not None:
-        raise LoomError("the executor 'core' writes no trace yet; choose another executor for it")
+        raise Unable("the executor 'core' writes no trace yet; choose another executor for it")
     return host(program, warnings, _core)
 
 
 def _core(fabric: Fabric) -> Core:
     missing = missing_features(fabric.tables, fabric)
     if missing:
-        raise LoomError(
+        raise Unable(
             f"the executor 'core' does not run programs with {' and '.join(missing)} yet; choose another executor"
         )
     return Core(fabric.tables, fabric)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from ...diagnostics.errors import LoomError
+from ..executors import Unable
 from . import compile_core
 
 BUILD = "`pip install --editable .` in a checkout, or `pip install --force-reinstall loomir`, builds it"
@@ -37,7 +38,7 @@ def load() -> ctypes.CDLL:
 def open_library(file: Path) -> ctypes.CDLL:
     """Return the library in a file. Raises LoomError if it is absent, damaged, or of other sources."""
     if not file.exists():
-        raise LoomError(f"the engine's core is not installed; {BUILD}", str(file))
+        raise Unable(f"the engine's core is not installed; {BUILD}", str(file))
     try:
         library = ctypes.CDLL(str(file))
         library.loom_sources.restype = ctypes.c_char_p

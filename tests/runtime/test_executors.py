@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loomir.diagnostics.errors import LoomError
+from loomir.host import machines
 from loomir.runtime import Machine, executors
 
 from .flow_modules import parse
@@ -26,6 +27,14 @@ def test_an_unknown_executor_of_the_environment(monkeypatch: pytest.MonkeyPatch)
 def test_the_name_counts_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(executors.EXECUTOR, "looms")
     assert Machine(parse(EMPTY), executor="warps").executor_name == "warps"
+
+
+def test_any_executor_is_the_core_where_that_can_run_the_program() -> None:
+    fifo = "flow.buffer @b at 0 : memref<4xf32> flow.fifo @f on @b"
+    switches = EMPTY.replace("words 8 {}", f"words 8 {{ {fifo} }}")
+    for text, wanted in ((EMPTY, "core"), (switches, "warps")):
+        machine = machines.load(parse(text), executor=executors.AUTO)
+        assert machine.executor_name == wanted
 
 
 @pytest.mark.parametrize("name", executors.EXECUTORS)
