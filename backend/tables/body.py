@@ -6,6 +6,7 @@ What each operation becomes is in the modules beside this one; they call the met
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -33,6 +34,22 @@ MAX_DESCRIPTORS = (1 << 16) - FRAME_DESCRIPTOR - 1
 """Static descriptors, and frame descriptors, that an operation can name."""
 
 INSTRUCTION, FLOAT_LATENCY, BRANCH_TAKEN, BRANCH_NOT_TAKEN = range(len(COSTS))
+
+
+@dataclass(frozen=True)
+class Template:
+    """Code, and what a use of it names, before it has rows.
+
+    It is the code of every class that has these `answers` to `Units.answer`. `numbers` are rows; `descriptors` and
+    `slots` are named by what `Units` finds their rows by.
+    """
+
+    body: int
+    numbers: tuple[int, ...]
+    descriptors: tuple[tuple[Any, ...], ...]
+    slots: tuple[tuple[str, Any], ...]
+    answers: dict[tuple[str, str], Any]
+    sees_clock: bool
 
 
 class Body:
@@ -66,7 +83,8 @@ class Body:
         self.is_descriptor: list[bool] = []
         self.groups: list[Sequence[int]] = []
         self.numbers: dict[int, int] = {}
-        self.descriptors: dict[int, int] = {}
+        self.descriptors: dict[tuple[Any, ...], int] = {}
+        self.answers: dict[tuple[str, str], Any] = {("traps", ""): units.traps}
         self.pending = [0] * len(COSTS)
         self.where = self.place
         """The place of the operation that instructions are emitted for."""
@@ -100,9 +118,19 @@ class Body:
         """Return the register of a number of the use."""
         return -1 - self.numbers.setdefault(bits, len(self.numbers))
 
-    def static(self, row: int) -> int:
-        """Return the operand of a static descriptor of the use."""
-        return -1 - self.descriptors.setdefault(row, len(self.descriptors))
+    def static(
+        self, type: int, name: str | None, address: int, extents: Sequence[int], strides: Sequence[int], kind: int,
+        dimensions: int, flags: int,
+    ) -> int:  # fmt: skip
+        """Return the operand of a static descriptor of the use; `address` is that in the buffer of a name."""
+        key = type, name, address, tuple(extents), tuple(strides), kind, dimensions, flags
+        return -1 - self.descriptors.setdefault(key, len(self.descriptors))
+
+    def depend(self, what: str, name: str) -> None:
+        """Note that the code depends on something of the class."""
+        question = what, name
+        if question not in self.answers:
+            self.answers[question] = self.units.answer(what, name)
 
     def use(self, value: SSAValue) -> int:
         """Return the register or descriptor of a value."""
@@ -256,8 +284,8 @@ class Body:
             self.arguments.append(self.define(argument))
             self.kinds.append(KIND[kind])
 
-    def finish(self) -> tuple[int, int]:
-        """Return the rows of the body and of what its use adds."""
+    def finish(self) -> Template:
+        """Return the code."""
         offset = len(self.prologue)
         code = self.prologue + self.code
         labels = [place + offset for place in self.labels]
@@ -266,7 +294,7 @@ class Body:
         loops = [(start + offset, end + offset) for start, end in self.loops]
         places, registers, descriptors = allocate(code, self.is_descriptor, self.groups, loops, self.arguments)
         numbers = len(self.numbers)
-        slots: dict[tuple[str, int], int] = {}
+        slots: dict[Any, int] = {}
         words, where = encode(code, labels, places, numbers, slots)
         if (
             numbers + registers > MAX_REGISTERS
@@ -286,7 +314,5 @@ class Body:
             ),
             self.name, self.place,
         )  # fmt: skip
-        rows = [self.sections.number(bits) for bits in self.numbers]
-        rows += self.descriptors
-        rows += [row for _, row in slots]
-        return body, self.sections.run("rows", rows)
+        rows = tuple(self.sections.number(bits) for bits in self.numbers)
+        return Template(body, rows, tuple(self.descriptors), tuple(slots), self.answers, self.sees_clock)

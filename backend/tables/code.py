@@ -7,7 +7,7 @@ Virtual registers and frame descriptors are numbered together from 0. What a bod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ...runtime.tables.instructions import (
     CONTROL_NUMBER,
@@ -45,16 +45,17 @@ Place: TypeAlias = Callable[[int], int]
 
 
 class Late:
-    """A row of a slot's section that names registers or descriptors: made when these have their numbers."""
+    """What a slot names that names registers or descriptors itself: made when these have their numbers."""
 
     __slots__ = ("kind", "make")
 
-    def __init__(self, kind: str, make: Callable[[Place, Place], int]):
+    def __init__(self, kind: str, make: Callable[[Place, Place], Any]):
         self.kind = kind
         self.make = make
 
 
-Slot: TypeAlias = "tuple[str, int] | Late"
+Slot: TypeAlias = "tuple[str, Any] | Late"
+"""A kind of slot, and the row of it, or what `Units` finds the row by."""
 
 
 class Instruction:
@@ -140,7 +141,7 @@ def encode(
     labels: Sequence[int],
     places: Sequence[int],
     numbers: int,
-    slots: dict[tuple[str, int], int],
+    slots: dict[tuple[str, Any], int],
 ) -> tuple[list[int], list[int]]:
     """Return the halfwords of the instructions, and their source places.
 

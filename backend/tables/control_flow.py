@@ -9,6 +9,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import flow
+from ...runtime.tables.format import MEMORY_WALK
 from ...runtime.tables.instructions import KIND
 from ...runtime.warps.scalars import kind_of
 from .body import BRANCH_NOT_TAKEN, BRANCH_TAKEN, INSTRUCTION, Body
@@ -127,18 +128,16 @@ def skip(body: Body, op: Operation) -> None:
 def call(body: Body, op: flow.CallOp) -> None:
     """Append a call, or the code of the function if streams go in or out."""
     name = op.callee.root_reference.data
+    body.depend("call", name)
     body.charge(BRANCH_TAKEN)
     if body.units.takes_streams(name):
         _inline(body, op, name)
         return
-    callee = body.units.callee(name)
-    if callee.sees_clock:
+    if body.units.callee(name).sees_clock:
         body.observe()
     first, arguments = body.together([body.use(value) for value in op.arguments])
     results = body.group(len(op.results_))
-    body.control(
-        "call", ("use", callee.use), first, results[0] if results else NOTHING, results, arguments, early=False
-    )
+    body.control("call", ("use", name), first, results[0] if results else NOTHING, results, arguments, early=False)
     for value, register in zip(op.results_, results, strict=True):
         body.values[value] = register
 
@@ -167,8 +166,7 @@ def _define_anything(body: Body, result: SSAValue) -> None:
     """Give a value that is never computed something that may be read."""
     if isinstance(result.type, flow.StreamType):
         kind = KIND[kind_of(result.type.element_type) or "i32"]
-        row = body.sections.intern("descriptors", 0, 0xFFFFFFFF, (0,) * 4, (0,) * 4, 0, kind, 1, 0)
-        body.values[result] = body.static(row)
+        body.values[result] = body.static(MEMORY_WALK, None, 0, (0,) * 4, (0,) * 4, kind, 1, 0)
     else:
         body.values[result] = body.number(0)
 

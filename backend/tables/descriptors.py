@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from math import prod
+from struct import unpack
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
@@ -17,7 +19,6 @@ from ...runtime.tables.format import (
     FIFO_END,
     MEMORY_WALK,
     MESSAGE,
-    NONE,
     PACKED,
     QUEUE_RUN,
 )
@@ -33,21 +34,24 @@ def stream(body: Body, op: flow.StreamOp) -> None:
     """Make a walk over memory: what is known of it at once, the rest by instructions."""
     kind = kind_of(op.result.type.element_type) or "i32"
     words = 2 if kind in WIDE else 1
-    strides = _fields(body, op.static_strides.get_values(), op.strides)
-    extents = _fields(body, op.static_extents.get_values(), op.extents)
-    (offset,) = _fields(body, [op.static_offset.value.data], [op.offset] if op.offset else [])
+    # Mostly all fields are literals, and which value is which takes long to find out.
+    dynamic = len(op.operands) > (op.buffer is None)
+    strides = _fields(_numbers(op.static_strides.data.data), op.strides if dynamic else ())
+    extents = _fields(_numbers(op.static_extents.data.data), op.extents if dynamic else ())
+    (offset,) = _fields([op.static_offset.value.data], [op.offset] if dynamic and op.offset else [])
     known_offset = _known(body, offset)
-    row, address = NONE, 0
+    name, address = None, 0
     pointer = None
-    if op.address is None:
-        buffer = body.units.buffer(op, op.buffer)
-        row, address = buffer.row, buffer.address
+    address_value = None if op.buffer is not None else op.address
+    if address_value is None:
+        name = body.units.buffer(op, op.buffer).name
+        body.depend("buffer", name)
     else:
-        pointer = body.known(op.address)
+        pointer = body.known(address_value)
         if pointer is not None and not pointer & 1:
             address = (pointer & WORD_MASK) >> 1
     # An odd address is an error, where it is reached.
-    pointed = op.address is not None and (pointer is None or pointer & 1)
+    pointed = address_value is not None and (pointer is None or pointer & 1)
     if known_offset is not None and not pointed:
         address += known_offset * words
     known_strides = [_known(body, stride) for stride in strides]
@@ -59,7 +63,7 @@ def stream(body: Body, op: flow.StreamOp) -> None:
                 f"{MEM4D_STRIDES[-1]}", location_of(op),
             )  # fmt: skip
     template = _memory_walk(
-        body, row, address, [stride or 0 for stride in known_strides],
+        body, name, address, [stride or 0 for stride in known_strides],
         [(extent or 0) & WORD_MASK for extent in known_extents], kind,
     )  # fmt: skip
     if not pointed and None not in (known_offset, *known_strides, *known_extents):
@@ -74,8 +78,8 @@ def stream(body: Body, op: flow.StreamOp) -> None:
     body.charge(INSTRUCTION)
     result = _copy(body, op.result, template)
     if pointed:
-        assert op.address is not None
-        _change(body, "set_address", result, body.use(op.address))
+        assert address_value is not None
+        _change(body, "set_address", result, body.use(address_value))
     if (known_offset is None or pointed) and known_offset != 0:
         _change(body, "set_offset", result, _register(body, offset))
     for place, (stride, known) in enumerate(zip(strides, known_strides, strict=True)):
@@ -86,8 +90,15 @@ def stream(body: Body, op: flow.StreamOp) -> None:
             _change(body, "set_extent", result, _register(body, extent), place)
 
 
-def _fields(body: Body, static: Sequence[int], dynamic: Sequence[SSAValue]) -> list[int | SSAValue]:
+@cache
+def _numbers(data: bytes) -> tuple[int, ...]:
+    return unpack(f"<{len(data) // 8}q", data)
+
+
+def _fields(static: Sequence[int], dynamic: Iterable[SSAValue]) -> Sequence[int | SSAValue]:
     """Return the fields of a stream, literals and values in one list."""
+    if flow.DYNAMIC not in static:
+        return static
     operands = iter(dynamic)
     return [next(operands) if value == flow.DYNAMIC else value for value in static]
 
@@ -104,12 +115,11 @@ def _filled(values: Sequence[int]) -> tuple[int, ...]:
     return (*values, *(0,) * (MAX_DIMENSIONS - len(values)))
 
 
-def _memory_walk(body: Body, row: int, address: int, strides: Sequence[int], extents: Sequence[int], kind: str) -> int:
-    return body.static(
-        body.sections.intern(
-            "descriptors", address, row, _filled(extents), _filled(strides), MEMORY_WALK, KIND[kind], len(extents), 0
-        )
-    )
+def _memory_walk(
+    body: Body, name: str | None, address: int, strides: Sequence[int], extents: Sequence[int], kind: str
+) -> int:
+    dimensions = len(extents)
+    return body.static(MEMORY_WALK, name, address, _filled(extents), _filled(strides), KIND[kind], dimensions, 0)
 
 
 def _copy(body: Body, value: SSAValue, source: int) -> int:
@@ -126,16 +136,18 @@ def _change(body: Body, name: str, descriptor: int, register: int, place: int = 
 def queue_stream(body: Body, op: flow.QueueStreamOp) -> None:
     """Make a run of wavelets of a queue."""
     kind = KIND[kind_of(op.result.type.element_type) or "i32"]
-    row = body.units.queue(op, op.queue.root_reference.data)
+    name = op.queue.root_reference.data
+    body.depend("queue", name)
+    body.units.queue(op, name)
     flags = 0
     for given, flag in (
         (op.control, CONTROL_WAVELETS), (op.advance_switch, ADVANCE_SWITCH), (op.packed, PACKED), (op.message, MESSAGE),
     ):  # fmt: skip
         flags |= flag if given is not None else 0
-    (extent,) = _fields(body, [op.static_extent.value.data], [op.extent] if op.extent else [])
+    (extent,) = _fields([op.static_extent.value.data], [op.extent] if op.extent else [])
     count = _known(body, extent)
     extents = _filled([0 if count is None else count & WORD_MASK])
-    template = body.static(body.sections.intern("descriptors", 0, row, extents, _filled([]), QUEUE_RUN, kind, 1, flags))
+    template = body.static(QUEUE_RUN, name, 0, extents, _filled([]), kind, 1, flags)
     if count is not None:
         body.values[op.result] = template
         return
@@ -146,10 +158,10 @@ def queue_stream(body: Body, op: flow.QueueStreamOp) -> None:
 def fifo_stream(body: Body, op: flow.FifoStreamOp) -> None:
     """Make an end of a FIFO."""
     kind = KIND[kind_of(op.result.type.element_type) or "i32"]
-    row = body.units.fifo(op, op.fifo.root_reference.data)
-    body.values[op.result] = body.static(
-        body.sections.intern("descriptors", 0, row, _filled([]), _filled([]), FIFO_END, kind, 0, 0)
-    )
+    name = op.fifo.root_reference.data
+    body.depend("fifo", name)
+    body.units.fifo(op, name)
+    body.values[op.result] = body.static(FIFO_END, name, 0, _filled([]), _filled([]), kind, 0, 0)
 
 
 _UPDATES: dict[type[Operation], str] = {

@@ -19,7 +19,7 @@ from ...dialects.machine.switches import POP_MODES, settings
 from ...runtime.tables.format import EXPORT_BUFFER, NONE, Tables
 from ...targets.wavelets import PORTS, SWITCH_POSITIONS
 from .interning import Sections
-from .units import Units
+from .units import Shared, Units
 
 
 class NotAssembled(LoomError):
@@ -43,7 +43,7 @@ class _Fabric:
         self.grid = op.width.value.data, op.height.value.data
         self.colors: dict[str, int] = {}
         self.classes: list[Units] = []
-        self.bodies = Bodies(op)
+        self.shared = Shared(self.grid, self.colors, self._regions, Bodies(op))
 
     def assemble(self) -> Tables:
         op, sections = self.op, self.sections
@@ -92,8 +92,7 @@ class _Fabric:
                 sections.add("networks", self._color(op, op.color.root_reference.data))
             case flow.UnitsOp():
                 row = sections.add("classes")
-                shared = self.grid, self.colors, self._regions, self.bodies
-                self.classes.append(Units(sections, self.target, op, row, *shared))
+                self.classes.append(Units(sections, self.target, op, row, self.shared))
             case flow.SpaceOp() | flow.ChannelOp():
                 raise NotAssembled(
                     f"tables do not hold {op.name}, which joins cores of chips; they hold programs of wafers",

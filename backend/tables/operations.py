@@ -12,14 +12,11 @@ from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...operations.dsd_table import DsdOperation, unavailable
 from ...runtime.tables.format import (
-    COMPLETION_ACTIVATES,
-    COMPLETION_UNBLOCKS,
     HAS_FIFO_RESULT,
     LOAD_ASYNC,
     LOAD_ON_CONTROL,
     LOAD_SAVES_ADDRESS,
     NO_MICROTHREAD,
-    NONE,
     ON_CONTROL,
 )
 from ...runtime.tables.instructions import DSD_ROWS, FORMATS, KIND, PRIORITIES, REGISTER_FILES
@@ -36,34 +33,31 @@ _FUNCTION = {name: number for number, name in enumerate(DSD_ROWS)}
 
 @dataclass(frozen=True)
 class _Settings:
-    """How an operation runs: its microthread, and the tasks that its end starts; NONE for none."""
+    """How an operation runs: its microthread, and the tasks that its end, or a control wavelet, starts."""
 
     microthread: int = NO_MICROTHREAD
-    activate: int = NONE
-    unblock: int = NONE
-    control_activate: int = NONE
-    control_unblock: int = NONE
+    tasks: tuple[str | None, ...] = (None,) * 4
     on_control: bool = False
     priority: int = 0
 
 
 def _settings(body: Body, op: flow.AsynchronousOp) -> _Settings:
-    """Return how an operation runs, and note at its tasks that operations end for them."""
-    early = None if op.on_control is None else op.on_control.data
-    tasks: list[int] = []
-    for symbol, flag in (
-        (op.activate, COMPLETION_ACTIVATES), (op.unblock, COMPLETION_UNBLOCKS),
-        (op.control_task if early == "activate" else None, COMPLETION_ACTIVATES),
-        (op.control_task if early == "unblock" else None, COMPLETION_UNBLOCKS),
-    ):  # fmt: skip
-        row = None if symbol is None else body.units.target_task(op, symbol.root_reference.data)
-        if row is not None:
-            body.units.expect(row, flag)
-        tasks.append(NONE if row is None else row)
+    """Return how an operation runs."""
     if op.microthread is None:
         return _Settings()
+    early = None if op.on_control is None else op.on_control.data
+    tasks: list[str | None] = []
+    for symbol in (
+        op.activate, op.unblock, op.control_task if early == "activate" else None,
+        op.control_task if early == "unblock" else None,
+    ):  # fmt: skip
+        name = None if symbol is None else symbol.root_reference.data
+        if name is not None:
+            body.depend("task", name)
+            body.units.target_task(op, name)
+        tasks.append(name)
     priority = PRIORITIES.index(None if op.priority is None else op.priority.data)
-    return _Settings(op.microthread.value.data, *tasks, on_control=early is not None, priority=priority)
+    return _Settings(op.microthread.value.data, tuple(tasks), early is not None, priority)
 
 
 # Operations
@@ -120,27 +114,28 @@ def _row(
     flags = (ON_CONTROL if settings.on_control else 0) | (HAS_FIFO_RESULT if has_result else 0)
     format = FORMATS.index(op.format)
 
-    def row(register: Place, descriptor: Place) -> int:
+    def key(register: Place, descriptor: Place) -> Any:
         places = [
             descriptor(source) if stream else register(source)
             for source, stream in zip(sources, is_stream, strict=True)
         ]
         places += [register(NOTHING)] * (3 - len(places))
-        return body.sections.intern(
-            "operations", settings.activate, settings.unblock, settings.control_activate, settings.control_unblock,
-            _FUNCTION[table.name], descriptor(destination), tuple(places), settings.microthread, format, flags,
-            settings.priority,
+        return (
+            settings.tasks, _FUNCTION[table.name], descriptor(destination), tuple(places), settings.microthread, format,
+            flags, settings.priority,
         )  # fmt: skip
 
-    return row
+    return key
 
 
 def set_fifo_length(body: Body, op: flow.SetFifoLengthOp) -> None:
     """Append a change of the length of one side of a FIFO."""
-    row = body.units.fifo(op, op.fifo.root_reference.data)
+    name = op.fifo.root_reference.data
+    body.depend("fifo", name)
+    body.units.fifo(op, name)
     length = body.use(op.length)
     body.charge(INSTRUCTION)
-    body.control("set_fifo_length", length, ("fifo", row), 0 if op.side.data == "read" else 1, uses=[length])
+    body.control("set_fifo_length", length, ("fifo", name), 0 if op.side.data == "read" else 1, uses=[length])
 
 
 # Data structure registers
@@ -152,12 +147,12 @@ def load_register(body: Body, op: flow.LoadRegisterOp) -> None:
     settings = _settings(body, op) if op.is_async else _Settings()
     flags = LOAD_SAVES_ADDRESS if op.save_address is not None else 0
     flags |= (LOAD_ASYNC if op.is_async else 0) | (LOAD_ON_CONTROL if settings.on_control else 0)
-    row = body.sections.intern(
-        "register_loads", settings.activate, settings.unblock, settings.control_activate, settings.control_unblock,
-        settings.microthread, REGISTER_FILES.index(op.file.data), op.number.value.data, flags, settings.priority,
+    key = (
+        settings.tasks, settings.microthread, REGISTER_FILES.index(op.file.data), op.number.value.data, flags,
+        settings.priority,
     )  # fmt: skip
     body.charge(INSTRUCTION)
-    body.control("load_register", stream, 0, ("register_load", row), uses=[stream])
+    body.control("load_register", stream, 0, ("register_load", key), uses=[stream])
 
 
 def register(body: Body, op: flow.RegisterOp) -> None:
@@ -175,29 +170,32 @@ def register(body: Body, op: flow.RegisterOp) -> None:
 def activate(body: Body, op: flow.ActivateOp) -> None:
     """Append an activation of a local task."""
     name = op.symbol.root_reference.data
+    body.depend("task", name)
     row = body.units.target_task(op, name)
     if row is None or not body.units.is_local(row):
         raise LoomError(
             f"{op.symbol} is activated but is not a local task; only local tasks can be activated", location_of(op)
         )
-    _change_task(body, "activate", row)
+    _change_task(body, op, "activate", name)
 
 
 def block_task(body: Body, op: flow.BlockOp) -> None:
     """Append a block of a task."""
-    _change_task(body, "block", body.units.target_task(op, op.symbol.root_reference.data))
+    _change_task(body, op, "block", op.symbol.root_reference.data)
 
 
 def unblock(body: Body, op: flow.UnblockOp) -> None:
     """Append an unblocking of a task."""
-    _change_task(body, "unblock", body.units.target_task(op, op.symbol.root_reference.data))
+    _change_task(body, op, "unblock", op.symbol.root_reference.data)
 
 
-def _change_task(body: Body, name: str, row: int | None) -> None:
+def _change_task(body: Body, op: Operation, instruction: str, name: str) -> None:
+    body.depend("task", name)
+    row = body.units.target_task(op, name)
     body.charge(INSTRUCTION)
     if row is not None:
         body.observe()
-        body.control(name, ("task", row))
+        body.control(instruction, ("task", name))
 
 
 # What a program says and asks of itself

@@ -140,9 +140,10 @@ def extent(body: Body, op: flow.ExtentOp) -> None:
 def get_param(body: Body, op: flow.GetParamOp) -> None:
     """Note the value of a parameter, or read that of the PE, whose cost the start of the task has charged."""
     name = op.param.root_reference.data
+    body.depend("param", name)
     value = body.units.param(op, name)
     if isinstance(value, np.ndarray):
-        body.values[op.result] = body.own_value(name, "column", ("column", body.units.column(name)))
+        body.values[op.result] = body.own_value(name, "column", ("column", name))
     else:
         body.define_known(op.result, value)
 

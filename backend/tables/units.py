@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,23 @@ from ...dialects.machine.code import Bodies
 from ...dialects.machine.source_names import shown_name
 from ...dialects.traversal import walk
 from ...runtime.tables.format import (
+    ACCESS_POINTER,
     ACTIVE,
     BLOCKABLE,
     BLOCKED,
     CLASS_TRAPS,
     COMPLETION_ACTIVATES,
+    COMPLETION_UNBLOCKS,
     EXPORT_BUFFER,
     EXPORT_FUNCTION,
     EXPORT_POINTS_TO,
     EXPORT_READ_ONLY,
     EXPORT_UNSIGNED,
+    FIFO_END,
     INPUT,
     NONE,
     OUTPUT,
+    QUEUE_RUN,
     TASK_TYPES,
 )
 from ...runtime.tables.instructions import BITS, FIFO_ACTIONS, INTEGERS, KIND
@@ -39,7 +43,7 @@ from ...runtime.warps.memory import DTYPES, WIDE
 from ...runtime.warps.scalars import kind_of, normalize
 from ...targets import Target
 from . import control_flow, descriptors, memory, operations, scalars
-from .body import INSTRUCTION, Body, Handler
+from .body import INSTRUCTION, Body, Handler, Template
 from .image import Image
 from .interning import Sections
 from .values import register_array, register_bits
@@ -51,6 +55,11 @@ _HANDLERS: dict[type[Operation], Handler] = {
     **descriptors.HANDLERS,
     **operations.HANDLERS,
 }
+
+_CHANGES = frozenset({flow.BlockOp, flow.UnblockOp, flow.ApplyOp, flow.LoadRegisterOp})
+"""What may change whether a task is blocked."""
+
+_END_FLAGS = (COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS, COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS)
 
 _MEMORY_KINDS = frozenset({"f32", "f16", "bf16", "i32", "i16", "i8"})
 
@@ -84,30 +93,56 @@ class Callee:
     sees_clock: bool
 
 
-@dataclass(frozen=True)
-class _Contents:
-    """What some code contains: the values that are constant for a PE, and the calls."""
+class Contents:
+    """What a body contains: values that are constant for a PE, calls, what it may block or unblock.
 
-    own: list[flow.CoordinateOp | flow.GetParamOp]
-    calls: list[flow.CallOp]
+    `masks` says that it sets the exception mask.
+    """
+
+    def __init__(self, owner: Operation) -> None:
+        self.own: list[flow.CoordinateOp | flow.GetParamOp] = []
+        self.calls: list[flow.CallOp] = []
+        self.changed: set[str] = set()
+        self.masks = False
+        for op in walk(owner):
+            # By exact type: this looks at every operation.
+            kind = type(op)
+            if kind is flow.CoordinateOp or kind is flow.GetParamOp:
+                self.own.append(cast("flow.CoordinateOp | flow.GetParamOp", op))
+            elif kind is flow.CallOp:
+                self.calls.append(cast("flow.CallOp", op))
+            elif kind in _CHANGES:
+                self.changed |= _changed_by(op)
+            elif kind is flow.SetExceptionMaskOp:
+                self.masks = True
+
+
+@dataclass
+class Shared:
+    """What the classes of a fabric share: bodies, what is in them, and the code made of them."""
+
+    grid: tuple[int, int]
+    colors: dict[str, int]
+    regions: Callable[[Any], tuple[int, int]]
+    bodies: Bodies
+    contents: dict[Block, Contents] = field(default_factory=dict[Block, Contents])
+    templates: dict[tuple[Any, ...], list[Template]] = field(default_factory=dict[tuple[Any, ...], "list[Template]"])
 
 
 class Units:
     """One `flow.units` on its way into the tables; `places` are its PEs, by rows of the grid."""
 
-    def __init__(
-        self, sections: Sections, target: Target, op: flow.UnitsOp, row: int, grid: tuple[int, int],
-        colors: dict[str, int], regions: Any, bodies: Bodies,
-    ):  # fmt: skip
+    def __init__(self, sections: Sections, target: Target, op: flow.UnitsOp, row: int, shared: Shared):
         self.sections = sections
-        self.bodies = bodies
+        self.shared = shared
+        self.bodies = shared.bodies
         self.target = target
         self.op = op
         self.name = op.sym_name.data
         self.row = row
-        self.grid = grid
-        self.colors = colors
-        self.regions = regions
+        self.grid = shared.grid
+        self.colors = shared.colors
+        self.regions = shared.regions
         self.places: NDArray[np.int64] = np.zeros(0, np.int64)
         self.own_regions: tuple[int, int] = (0, 0)
         """The first row of its regions, and how many."""
@@ -124,7 +159,6 @@ class Units:
         self._columns: dict[str, int] = {}
         self._local: set[int] = set()
         self._flags: dict[int, int] = {}
-        self._contents: dict[Block, _Contents] = {}
         self._callees: dict[str, Callee] = {}
         self._reserved: dict[str, int] = {}
         self._queue_records: dict[int, list[Any]] = {}
@@ -292,10 +326,7 @@ class Units:
 
     def _tasks_and_code(self, members: Sequence[Operation], first_buffer: int, first_queue: int) -> None:
         sections = self.sections
-        changed: set[str] = set()
-        for op in self.bodies.walk(self.op):
-            changed |= _changed_by(op)
-            self.traps |= isinstance(op, flow.SetExceptionMaskOp)
+        changed = self._scan(members)
         first_task, first_fifo = sections.count("tasks"), sections.count("fifos")
         tasks = [op for op in members if isinstance(op, flow.TaskOp)]
         records: dict[int, list[Any]] = {}
@@ -331,6 +362,20 @@ class Units:
             first_buffer, len(self.buffers), first_queue, len(self.queues), first_fifo, len(self.fifos), first_task,
             len(records), CLASS_TRAPS if self.traps else 0,
         )  # fmt: skip
+
+    def _scan(self, members: Sequence[Operation]) -> set[str]:
+        """Return the tasks and queues that code of the class may block or unblock."""
+        changed: set[str] = set()
+        for member in members:
+            if isinstance(member, flow.FuncOp | flow.TaskOp):
+                found = self._inside(self.bodies.of(member).block)
+            elif isinstance(member, flow.InitialOp):
+                found = self._inside(member.body.block)
+            else:
+                continue
+            changed |= found.changed
+            self.traps |= found.masks
+        return changed
 
     def _is_launch(self, op: Operation) -> bool:
         if not isinstance(op, flow.ExportOp):
@@ -450,17 +495,12 @@ class Units:
             found = Callee(row, True)
         return found
 
-    def _inside(self, block: Block) -> _Contents:
-        found = self._contents.get(block)
+    def _inside(self, block: Block) -> Contents:
+        found = self.shared.contents.get(block)
         if found is None:
-            found = self._contents[block] = _Contents([], [])
             owner = block.parent_op()
             assert owner is not None
-            for op in walk(owner):
-                if isinstance(op, flow.CoordinateOp | flow.GetParamOp):
-                    found.own.append(op)
-                elif isinstance(op, flow.CallOp):
-                    found.calls.append(op)
+            found = self.shared.contents[block] = Contents(owner)
         return found
 
     def _called(self, op: flow.CallOp) -> flow.FuncOp:
@@ -475,16 +515,108 @@ class Units:
         own = self._own_cost(self._inside(block))
         for function in self._reachable(block):
             own += self._own_cost(self._inside(function.body.block))
-        body = Body(self, name, where, _HANDLERS, is_free=is_free)
-        body.start(block)
-        body.pending[INSTRUCTION] = own
-        body.block(block)
-        body.where = body.place
-        body.settle()
-        body.control("end")
-        return self.sections.intern("uses", *body.finish()), [str(kind_of(argument.type)) for argument in block.args]
+        template = self._template(block, (own, is_free))
+        if template is None:
+            body = Body(self, name, where, _HANDLERS, is_free=is_free)
+            body.start(block)
+            body.pending[INSTRUCTION] = own
+            body.block(block)
+            body.where = body.place
+            body.settle()
+            body.control("end")
+            template = body.finish()
+            self.shared.templates.setdefault((block, own, is_free), []).append(template)
+        return self.sections.intern("uses", *self._bind(template)), [
+            str(kind_of(argument.type)) for argument in block.args
+        ]
 
-    def _own_cost(self, contents: _Contents) -> int:
+    def _template(self, block: Block, key: tuple[Any, ...]) -> Template | None:
+        """Return the code made of a body for another class, if it is that of this one too."""
+        for template in self.shared.templates.get((block, *key), ()):
+            if all(self.answer(*question) == answer for question, answer in template.answers.items()):
+                return template
+        return None
+
+    def answer(self, what: str, name: str) -> Any:
+        """Return what code depends on that names something of the class; None if there is nothing of the name."""
+        match what:
+            case "buffer":
+                buffer = self.buffers.get(name)
+                return None if buffer is None else (buffer.kind, buffer.shape)
+            case "param":
+                value = self.params.get(name)
+                return "column" if isinstance(value, np.ndarray) else (type(value), str(value))
+            case "queue":
+                return name in self.queues
+            case "fifo":
+                return name in self.fifos
+            case "task":
+                row = self.tasks.get(name, self.inputs.get(name))
+                return name in self.tasks or name in self.inputs, row is None, row in self._local
+            case "call":
+                function = self.functions.get(name)
+                if function is None or self.takes_streams(name):
+                    return None if function is None else function.body.block
+                return self.callee(name).sees_clock
+            case _:
+                return self.traps
+
+    def _bind(self, template: Template) -> tuple[int, int]:
+        """Return the rows of a body and of what a use of this class adds."""
+        rows = [*template.numbers]
+        rows += [self._descriptor(*key) for key in template.descriptors]
+        for kind, key in template.slots:
+            match kind:
+                case "access":
+                    rows.append(self._access(*key))
+                case "operation":
+                    rows.append(self._ends("operations", *key))
+                case "register_load":
+                    rows.append(self._ends("register_loads", *key))
+                case "task":
+                    row = self.tasks[key] if key in self.tasks else self.inputs[key]
+                    assert row is not None, "answered: the queue starts a task"
+                    rows.append(row)
+                case "use":
+                    rows.append(self.callee(key).use)
+                case "column":
+                    rows.append(self.column(key))
+                case "fifo":
+                    rows.append(self.fifos[key])
+                case _:
+                    rows.append(key)
+        return template.body, self.sections.run("rows", rows)
+
+    def _access(self, name: str | None, offset: int, dims: int, kind: int, rank: int) -> int:
+        if name is None:
+            return self.sections.intern("accesses", 0, NONE, 0, kind, rank, ACCESS_POINTER)
+        buffer = self.buffers[name]
+        return self.sections.intern("accesses", 2 * buffer.address + offset, buffer.row, dims, kind, rank, 0)
+
+    def _descriptor(self, type: int, name: str | None, address: int, *fields: Any) -> int:
+        if type == QUEUE_RUN:
+            row = self.queues[name or ""]
+        elif type == FIFO_END:
+            row = self.fifos[name or ""]
+        elif name is None:
+            row = NONE
+        else:
+            buffer = self.buffers[name]
+            row, address = buffer.row, buffer.address + address
+        extents, strides, kind, dimensions, flags = fields
+        return self.sections.intern("descriptors", address, row, extents, strides, type, kind, dimensions, flags)
+
+    def _ends(self, section: str, names: Sequence[str | None], *fields: Any) -> int:
+        """Return the row of an operation with the tasks that its end starts, which expect that from now on."""
+        rows: list[int] = []
+        for name, flag in zip(names, _END_FLAGS, strict=True):
+            row = None if name is None else self.tasks[name] if name in self.tasks else self.inputs[name]
+            if row is not None:
+                self.expect(row, flag)
+            rows.append(NONE if row is None else row)
+        return self.sections.intern(section, *rows, *fields)
+
+    def _own_cost(self, contents: Contents) -> int:
         """Return how many values a start has to read first because they are constant for a PE."""
         count = 0
         for op in contents.own:
@@ -513,16 +645,21 @@ class Units:
         return list(found.values())
 
     def _function(self, name: str, op: flow.FuncOp) -> Callee:
-        body = Body(self, name, location_of(op), _HANDLERS)
-        body.start(op.body.block)
-        body.block(op.body.block)
-        control_flow.return_(body, op.body.block)
+        block = op.body.block
+        template = self._template(block, ())
+        if template is None:
+            body = Body(self, name, location_of(op), _HANDLERS)
+            body.start(block)
+            body.block(block)
+            control_flow.return_(body, block)
+            template = body.finish()
+            self.shared.templates.setdefault((block,), []).append(template)
         row = self._reserved.get(name)
         if row is None:
-            row = self.sections.intern("uses", *body.finish())
+            row = self.sections.intern("uses", *self._bind(template))
         else:
-            self.sections.put("uses", row, *body.finish())
-        return Callee(row, body.sees_clock)
+            self.sections.put("uses", row, *self._bind(template))
+        return Callee(row, template.sees_clock)
 
 
 def _changed_by(op: Operation) -> set[str]:
