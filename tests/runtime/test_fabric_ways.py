@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -15,14 +14,13 @@ from loomir.runtime.fabric.connect import fabric_of
 from loomir.runtime.fabric.model import LOST, PARTLY_UNREAD, SWALLOWED, UNROUTED, Fabric
 from loomir.runtime.tables.format import INPUT, OUTPUT
 from loomir.runtime.warnings import Warnings
-from loomir.runtime.warps.fabric import arrivals
-from loomir.runtime.warps.machine import WarpMachine, load
-from loomir.runtime.warps.units import intersect, rectangle
+from loomir.runtime.warps.machine import load
 
 from ..searches import examples
 from .flow_modules import parse
 from .random_fabrics import RandomFabric, random_fabrics
 from .router_walk import Circle, Meeting, route
+from .same_fabric import compare
 
 TIMING = targets.get("wse3").timing
 
@@ -114,70 +112,3 @@ def check(case: RandomFabric) -> None:
         assert str(other.value) == str(error)
         return
     compare(machine, fabric_of(case.tables()))
-
-
-def compare(machine: WarpMachine, fabric: Fabric) -> None:
-    tables = fabric.tables
-    names = [tables.strings[int(name)] for name in tables["queues"]["name"]]
-    rows = {(int(owner), names[row]): row for row, owner in enumerate(tables["queues"]["owner"])}
-    ties: dict[tuple[int, int], list] = {}
-    for number, cls in enumerate(machine.classes):
-        assert fabric.words[number] == cls.memory.words
-        pes = fabric.units(number).tolist()
-        places = cls.placement.local(np.stack(np.divmod(pes, machine.width), 1)).tolist()
-        for queue in cls.inputs.values():
-            row = rows[number, queue.name]
-            assert fabric.senders[row] == queue.senders
-            assert fabric.room[row] == queue.room
-            assert fabric.colorless[row] == queue.colorless
-            unrouted = np.zeros(cls.shape, np.bool_) if queue.unrouted is None else queue.unrouted
-            assert [bool(flags & UNROUTED) for flags in fabric.flags_of(row)] == [unrouted[y, x] for y, x in places]
-            assert fabric.colors_of(row).tolist() == [queue.colors[y, x] for y, x in places]
-        for queue in cls.outputs.values():
-            row = rows[number, queue.name]
-            assert fabric.room[row] == queue.room
-            assert fabric.colorless[row] == queue.colorless
-            flags = fabric.flags_of(row)
-            for mask, flag in ((queue.lost, LOST), (queue.swallowed, SWALLOWED)):
-                marked = np.zeros(cls.shape, np.bool_) if mask is None else mask
-                assert [bool(each & flag) for each in flags] == [marked[y, x] for y, x in places]
-            lost_at = {tuple(places[unit]): pe for at, unit, pe in fabric.lost.tolist() if at == row}
-            assert lost_at == {unit: y * machine.width + x for unit, (y, x) in queue.lost_at.items()}
-            unread = [(tuple(places[unit]), pe) for at, unit, pe in fabric.unread.tolist() if at == row]
-            assert sorted(unread) == sorted(
-                (unit, y * machine.width + x) for unit, (y, x) in zip(queue.unread_from, queue.unread_at, strict=True)
-            )
-            for unit, (pe, (y, x)) in enumerate(zip(pes, places, strict=True)):
-                sender = rectangle(range(y, y + 1), range(x, x + 1))
-                expected = []
-                for delivery in queue.deliveries:
-                    if intersect(sender, delivery.source) is None:
-                        continue
-                    owner = machine.classes.index(delivery.receiver.cls)
-                    for receivers, _, time, origin in arrivals(delivery, sender, np.zeros((1, 1, 1)), 0):
-                        cells = [values.ravel() for values in np.broadcast_arrays(*receivers.cells(), time, origin)]
-                        for row_there, column_there, latency, tie in zip(
-                            *(each.tolist() for each in cells), strict=True
-                        ):
-                            to = delivery.receiver.cls.grid_position(row_there, column_there)
-                            reader = rows[owner, delivery.receiver.name]
-                            expected.append((to[1] * machine.width + to[0], reader, latency))
-                            ties.setdefault(expected[-1][:2], []).append((pe, row, latency, tie))
-                ways = fabric.ways_of(row, unit)
-                found = [(pe + int(way["offset"]), int(way["queue"]), int(way["latency"])) for way in ways]
-                assert found == expected
-    others: dict[tuple[int, int], list] = {}
-    for number in range(len(machine.classes)):
-        for unit, pe in enumerate(fabric.units(number).tolist()):
-            for row in [row for (owner, _), row in rows.items() if owner == number]:
-                for way in fabric.ways_of(row, unit):
-                    to = pe + int(way["offset"]), int(way["queue"])
-                    others.setdefault(to, []).append((pe, row, int(way["latency"]), int(way["origin"])))
-    assert set(others) == set(ties)
-    for to in ties:
-        assert in_order(others[to]) == in_order(ties[to])
-
-
-def in_order(senders: list) -> list:
-    """Return the senders of a receiver, first to last."""
-    return [each[:3] for each in sorted(senders, key=lambda one: one[3])]
