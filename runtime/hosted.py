@@ -17,12 +17,13 @@ from ..operations.scalar_types import numpy_type
 from .engine import BUDGET, ERROR, Engine
 from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
 from .fabric.connect import fabric_of
-from .fabric.model import NOWHERE, UNBOUNDED, Fabric
+from .fabric.model import NOWHERE, Fabric
 from .fabric.model import HostStream as Stream
 from .findings import finding_of
 from .places import Array, Region
-from .reports.rest import RECEIVES
 from .reports.sentences import deliver
+from .reports.unread import unread
+from .reports.waits import lacking, waits
 from .tables import format as tables_format
 from .tables.format import NONE, Tables
 from .tables.instructions import BITS, FLOATS, KINDS
@@ -57,6 +58,7 @@ class HostedEngine:
         self._warnings = warnings
         self._worded = 0
         self._slice = MIN_STEPS
+        self._word(fabric.findings)
         self.outline = outline(fabric)
         self._word(fabric.findings)
 
@@ -246,24 +248,15 @@ class HostedEngine:
 
     def waits(self, *, allow_pending: bool, all_of_them: bool) -> list[Wait]:
         """Return the waits that never end."""
-        return []
+        return waits(self.fabric, self.engine.rest(), allow_pending=allow_pending, all_of_them=all_of_them)
 
     def unread(self) -> list[Unread]:
         """Return the wavelets that have been sent and not been read, by color and unit."""
-        return []
+        return unread(self.fabric, self.engine.rest())
 
     def lacking(self) -> list[Lacking]:
         """Return the units that wait for wavelets of the host."""
-        waits = self.engine.rest().waits
-        found: list[Lacking] = []
-        for stream in self.fabric.host_inputs:
-            color = self._name(self.tables["colors"]["name"][stream.color])
-            for wait in waits[waits["kind"] == RECEIVES]:
-                pe, count = int(wait["pe"]), int(wait["count"])
-                if count < UNBOUNDED and (stream.queues[:, pe] == wait["row"]).any():
-                    y, x = divmod(pe, self.fabric.width)
-                    found.append(Lacking(color, (x, y), count - int(wait["position"])))
-        return found
+        return lacking(self.fabric, self.engine.rest())
 
     # Names
 
