@@ -4,6 +4,7 @@
     loom.json           what the runtime needs to know: rectangle, fabric, exported symbols, buffers of every PE
     program.flow.mlir   the program that runs
     program.flow.json   the same as a table that is quick to read, with where in the source its operations come from
+    program.tables      the same as tables, where the executor chosen when it was compiled runs those
     program.wse.mlir    the same before it was lowered, for people
     core.npz            the memory of all PEs when the last run stopped; see `core`
     symbols.npz         of a layout made by a host script: what its variables hold at first
@@ -13,6 +14,7 @@ Start-up matters: reading loom.json needs neither xDSL nor numpy.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -35,14 +37,20 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from ...dialects import flow
+    from ...runtime.tables.format import Tables
 
 OUT_JSON = "out.json"
 LOOM_JSON = "loom.json"
 FLOW = "program.flow.mlir"
 TABLE = "program.flow.json"
+TABLES = "program.tables"
 WSE = "program.wse.mlir"
 CORE = "core.npz"
 SYMBOLS = "symbols.npz"
+
+ALWAYS = (FLOW, TABLE)
+DIGESTED = (*ALWAYS, TABLES, SYMBOLS)
+"""Files of which loom.json has digests, and those of them that every artifact has."""
 
 FORMAT = 3
 """Of loom.json; artifacts of another format have to be compiled again."""
@@ -162,8 +170,11 @@ def write(
     or the directory cannot be written.
     """
     # Here and below: a host script that only reads loom.json does not pay for xDSL.
+    from ...backend.tables import NotAssembled, assemble
     from ...dialects.ir_table import table_of
     from ...dialects.ir_text import print_ir
+    from ...runtime.executors import AUTO, chosen, wants_tables
+    from ...runtime.tables import file
     from ..compilation import compile
 
     placement.check(layout.rectangle)
@@ -171,6 +182,14 @@ def write(
     program = compile(layout.module, verify_each=False)
     files[FLOW] = print_ir(program.module)
     files[TABLE] = json.dumps(table_of(program.module), separators=(",", ":")) + "\n"
+    if wants_tables():
+        tables = io.BytesIO()
+        try:
+            file.write(assemble(program.fabric), tables)
+            files[TABLES] = tables.getvalue()
+        except NotAssembled:
+            if chosen() != AUTO:
+                raise
     classes = classes_of(program.fabric)
     more: dict[str, Any] = {}
     if complete is not None:
@@ -184,7 +203,7 @@ def write(
         "exports": [asdict(export) for export in exports_of(layout.exports)],
         "colors": dict(layout.colors),
         "classes": [asdict(found) for found in classes],
-        "digests": {name: _digest(files[name]) for name in (FLOW, TABLE, SYMBOLS) if name in files},
+        "digests": {name: _digest(files[name]) for name in (FLOW, TABLE, TABLES, SYMBOLS) if name in files},
         **more,
     }
     description["digest"] = _digest_of(description)
@@ -231,6 +250,28 @@ def read_program(artifact: Artifact) -> ModuleOp:
         raise LoomError(f"does not belong to {FLOW} ({error}); compile the program again", str(path)) from error
 
 
+def read_tables(artifact: Artifact) -> Tables | None:
+    """Return the tables of an artifact; None if it was compiled without, or its program has been changed since.
+
+    Raises LoomError for a file that is not the one that was written, or that no executor could run.
+    """
+    if TABLES not in artifact.digests or _digest(_content(artifact.flow)) != artifact.digests[FLOW]:
+        return None
+    from ...runtime.tables import file
+    from ...runtime.tables.check import check
+
+    path = artifact.directory / TABLES
+    content = _content(path)
+    if _digest(content) != artifact.digests[TABLES]:
+        raise LoomError("was changed; compile the program again", str(path))
+    tables = file.read(content, str(path))
+    try:
+        check(tables)
+    except LoomError as error:
+        raise LoomError(error.message, str(path)) from error
+    return tables
+
+
 def read_symbols(artifact: Artifact) -> list[tuple[int, NDArray[Any], NDArray[Any]]]:
     """Return what variables of a host script's layout hold at first: address, PEs [n, (x, y)], 16-bit words [n, words].
 
@@ -238,8 +279,6 @@ def read_symbols(artifact: Artifact) -> list[tuple[int, NDArray[Any], NDArray[An
     """
     if SYMBOLS not in artifact.digests:
         return []
-    import io
-
     import numpy as np
 
     path = artifact.directory / SYMBOLS
@@ -399,7 +438,7 @@ def _artifact(path: Path, found: dict[str, Any]) -> Artifact:
         tuple(map(_export, _objects(found, "exports"))),
         {name: _number(_object(found, "colors"), name) for name in _object(found, "colors")},
         tuple(map(_class, _objects(found, "classes"))),
-        {name: _text(digests, name) for name in (FLOW, TABLE, SYMBOLS) if name in digests or name != SYMBOLS},
+        {name: _text(digests, name) for name in DIGESTED if name in digests or name in ALWAYS},
         tuple(map(_stream, _objects(layout, "streams"))) if layout else (),
         tuple(map(_layout_region, _objects(layout, "regions"))) if layout else (),
     )

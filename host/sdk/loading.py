@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import IO
 
 from ...runtime import Machine
+from ...runtime.executors import AUTO, Unable, chosen, wants_tables
 from ..garbage_collection import collector_paused
-from .artifact import Artifact, read_program
+from .artifact import Artifact, read_program, read_tables
 
 
 def load(artifact: Artifact, trace: IO[bytes] | None) -> Machine:
     """Return a machine with the program of an artifact loaded. Raises LoomError."""
+    if wants_tables():
+        tables = read_tables(artifact)
+        if tables is not None and (trace is None or chosen() != AUTO):
+            try:
+                return Machine(tables, trace=trace)
+            except Unable:
+                if chosen() != AUTO:
+                    raise
     from .. import machines  # loads IR
 
     with collector_paused():

@@ -1,0 +1,99 @@
+"""Artifacts compiled for an executor that runs tables: they hold them, and a run imports no IR."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from loomir.diagnostics.errors import LoomError
+from loomir.host.sdk import artifact
+from loomir.runtime.core import compile_core, library
+from loomir.runtime.executors import AUTO, EXECUTOR
+
+from .programs import write_grid
+
+
+@pytest.fixture(params=["core", AUTO])
+def tables(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An artifact that holds tables; the working directory is a fresh one."""
+    monkeypatch.setenv(EXECUTOR, request.param)
+    monkeypatch.chdir(tmp_path)
+    return write_grid(tmp_path / "out")
+
+
+def test_tables_are_written_and_read(tables: Path) -> None:
+    found = artifact.read_tables(artifact.read(tables))
+    assert found is not None
+    assert [int(found.sections["program"][side][0]) for side in ("width", "height")] == [3, 2]
+
+
+def test_other_executors_need_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(EXECUTOR, "warps")
+    out = write_grid(tmp_path / "out")
+    assert not (out / artifact.TABLES).exists()
+    assert artifact.read_tables(artifact.read(out)) is None
+
+
+def test_a_text_that_was_changed_is_what_runs(tables: Path) -> None:
+    text = tables / artifact.FLOW
+    text.write_text("// changed\n" + text.read_text())
+    assert artifact.read_tables(artifact.read(tables)) is None
+
+
+def test_tables_that_were_changed(tables: Path) -> None:
+    file = tables / artifact.TABLES
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(LoomError, match=r"program\.tables: error: was changed; compile the program again"):
+        artifact.read_tables(artifact.read(tables))
+    file.unlink()
+    with pytest.raises(LoomError, match=r"program\.tables: error: cannot be read .*; compile the program again"):
+        artifact.read_tables(artifact.read(tables))
+
+
+def test_tables_that_were_forged(tables: Path) -> None:
+    """A digest that fits proves nothing: the file is checked too."""
+    file, description = tables / artifact.TABLES, tables / artifact.LOOM_JSON
+    file.write_bytes(file.read_bytes()[:-16])
+    found = json.loads(description.read_text())
+    found["digests"][artifact.TABLES] = artifact._digest(file.read_bytes())  # pyright: ignore[reportPrivateUsage]
+    found["digest"] = artifact._digest_of(found)  # pyright: ignore[reportPrivateUsage]
+    description.write_text(json.dumps(found))
+    with pytest.raises(LoomError, match=r"program\.tables: error: .*compile the program again"):
+        artifact.read_tables(artifact.read(tables))
+
+
+RUN = """
+import sys
+import numpy as np
+from loomir.host.sdk.runtime import MemcpyDataType, MemcpyOrder, SdkRuntime
+runner = SdkRuntime("out")
+runner.load()
+runner.run()
+options = dict(streaming=False, data_type=MemcpyDataType.MEMCPY_32BIT, order=MemcpyOrder.ROW_MAJOR, nonblock=False)
+real = runner.get_id("real")
+runner.memcpy_h2d(real, np.arange(36, dtype=np.float32), 0, 0, 3, 2, 6, **options)
+runner.launch("double", nonblock=False)
+found = np.zeros(36, np.float32)
+runner.memcpy_d2h(found, real, 0, 0, 3, 2, 6, **options)
+runner.stop()
+print(found.tolist())
+print(sorted(name for name in sys.modules if name.startswith(("xdsl", "loomir.dialects", "loomir.backend"))))
+"""
+
+
+@pytest.mark.slow
+def test_a_run_imports_no_ir(tables: Path) -> None:
+    if not library.is_named() and not compile_core.is_current(library.path()):
+        pytest.skip("the core is not built")
+    result = subprocess.run([sys.executable, "-c", RUN], cwd=tables.parent, capture_output=True, text=True)
+    assert result.stderr == ""
+    values, modules = result.stdout.splitlines()
+    assert values == str((2.0 * np.arange(36)).tolist())
+    assert modules == "['xdsl', 'xdsl.utils', 'xdsl.utils.exceptions']"
