@@ -1,6 +1,6 @@
 """Scalar code: a loop on one PE beside xDSL's interpreter, and wavelet-triggered tasks on one PE and on many.
 
-    python bench/scalar.py [--trips N] [--wavelets N] [--repeat N]
+    python bench/scalar.py [--trips N] [--wavelets N] [--repeat N] [--executor NAME] [--json FILE]
 
 The loop is the same four operations a trip for both interpreters (three additions or multiplications of i32 and
 the loop itself); both results are compared. A data task adds its wavelet to a float32 and counts it: two loads, two
@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
+from measuring import add_options, best, choose_executor, write_json
 from rich.console import Console
 from rich.table import Table
 from xdsl.context import Context
@@ -90,20 +89,25 @@ wse.program @scalar target "wse3" rectangle 1 x 1 {
 """
 
 
-def best(repeat: int, action: Callable[[], None]) -> float:
-    """Return the seconds of the fastest of some runs, after one to warm up."""
-    action()
-    times: list[float] = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def simulator(width: int, height: int, wavelets: int) -> loomir.Simulator:
     text = PROGRAM.replace("LOOP", LOOP).replace("WAVELETS", str(wavelets))
     return loomir.Simulator(loomir.compile(text, rectangle=(width, height)))
+
+
+def loop_seconds(simulator: loomir.Simulator, trips: int, repeat: int) -> float:
+    """Return the seconds of an operation of the loop."""
+    return best(repeat, lambda: simulator.launch("loop", trips)) / trips / OPERATIONS_PER_TRIP
+
+
+def task_seconds(width: int, height: int, wavelets: int, repeat: int) -> float:
+    """Return the seconds of a data task on all PEs together, after it has checked the sums."""
+    grid = simulator(width, height, wavelets)
+    values = np.random.default_rng(0).integers(0, 100, (height, width, wavelets)).astype(np.float32)
+    grid.set("values", values)
+    spent = best(repeat, lambda: grid.launch("send"))
+    if not np.array_equal(grid.get("sum"), values.sum(axis=2) * (repeat + 1)):
+        raise SystemExit("the sums are wrong")
+    return spent / wavelets
 
 
 def upstream(trips: int) -> tuple[float, int]:
@@ -125,11 +129,13 @@ def main() -> int:
     parser.add_argument("--trips", type=int, default=10000)
     parser.add_argument("--wavelets", type=int, default=1000)
     parser.add_argument("--repeat", type=int, default=5)
+    add_options(parser)
     arguments = parser.parse_args()
+    choose_executor(arguments.executor)
     trips, wavelets = arguments.trips, arguments.wavelets
 
     one = simulator(1, 1, wavelets)
-    seconds = best(arguments.repeat, lambda: one.launch("loop", trips))
+    seconds = loop_seconds(one, trips, arguments.repeat) * trips * OPERATIONS_PER_TRIP
     theirs, expected = upstream(trips)
     got = int(one.get("count").ravel()[0])
     if got != (expected + (1 << 31)) % (1 << 32) - (1 << 31):
@@ -145,19 +151,16 @@ def main() -> int:
     table = Table(title=f"Data tasks, {wavelets} wavelets per PE, {OPERATIONS_PER_TASK} operations each")
     for heading in ("PEs", "us / step of all", "ns / task and PE", "tasks / s"):
         table.add_column(heading, justify="right")
+    rows: list[dict[str, float]] = [{"seconds_per_operation": seconds / trips / OPERATIONS_PER_TRIP}]
     for width, height in ((1, 1), (4, 4), (32, 32), (100, 100)):
-        grid = simulator(width, height, wavelets)
-        values = np.random.default_rng(0).integers(0, 100, (height, width, wavelets)).astype(np.float32)
-        grid.set("values", values)
-        spent = best(arguments.repeat, lambda grid=grid: grid.launch("send"))
-        if not np.array_equal(grid.get("sum"), values.sum(axis=2) * (arguments.repeat + 1)):
-            raise SystemExit("the sums are wrong")
-        step = spent / wavelets
+        step = task_seconds(width, height, wavelets, arguments.repeat)
+        rows.append({"width": width, "height": height, "seconds_per_task": step / width / height})
         table.add_row(
             f"{width} x {height}", f"{1e6 * step:.2f}", f"{1e9 * step / width / height:.1f}",
             f"{width * height / step:.2e}",
         )  # fmt: skip
     Console(width=100).print(table)
+    write_json(arguments.json, "scalar", rows)
     return 0
 
 

@@ -1,8 +1,10 @@
 """The stencil example at the scale of a whole wafer, against numpy by hand.
 
-    python bench/wafer.py [--sizes 4x4,32x32,128x128,762x1172] [--iterations N] [--repeat N]
+    python bench/wafer.py [--sizes 4x4,32x32,128x128,762x1172] [--kind f32|f16] [--iterations N] [--repeat N]
+        [--executor NAME] [--json FILE]
 
-Both sides do the same float32 arithmetic in the same run, on random data, warmed up, and must agree bit for bit.
+Both sides do the same arithmetic, of float32 or float16, in the same run, on random data, warmed up, and must agree
+bit for bit.
 The numpy program is what one would write for speed: one row of PEs at a time, so that operands stay in cache, laid
 out [row, depth, column] so that every operation runs over contiguous columns. It exchanges no halos: it reads its
 neighbors' rows where they are. Cycles are the engine's estimate.
@@ -12,13 +14,16 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 import resource
 import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
+from measuring import add_options, choose_executor, write_json
 from rich.console import Console
 from rich.table import Table
 
@@ -38,18 +43,51 @@ def example() -> ModuleType:
     return module
 
 
+def program_text(stencil: ModuleType, kind: str) -> str:
+    """Return the program for columns of DEPTH elements of a type."""
+    text = stencil.program_text(DEPTH)
+    if kind == "f16":
+        text = re.sub(r"\bdsd\.fmacs\b", "dsd.fmach", text.replace("f32", "f16"))
+        text = re.sub(r"\bdsd\.(f(?:mov|mul|add|sub))s\b", r"dsd.\1h", text)
+    return text
+
+
+class Row(NamedTuple):
+    """What was measured on one grid, in seconds for all iterations."""
+
+    width: int
+    height: int
+    kind: str
+    compiled: float
+    engine: float
+    numpy: float
+    iterations: int
+    cycles: int
+    peak_gib: float
+
+    @property
+    def ratio(self) -> float:
+        return self.engine / self.numpy
+
+    @property
+    def tile_cycles(self) -> float:
+        """Cycles of PEs a second."""
+        return self.width * self.height * self.cycles / self.engine
+
+
 class ByHand:
     """The stencil in cache-blocked numpy on [height, depth, width]."""
 
     def __init__(self, stencil: ModuleType, field: np.ndarray):
-        self.factors = (stencil.ALONG_Z, stencil.ALONG_X, stencil.ALONG_Y)
-        self.center = stencil.CENTER
+        dtype = field.dtype.type
+        self.factors = tuple(dtype(factor) for factor in (stencil.ALONG_Z, stencil.ALONG_X, stencil.ALONG_Y))
+        self.center = dtype(stencil.CENTER)
         height, width, depth = field.shape
-        self.old = np.zeros((height + 2, depth + 2, width + 2), np.float32)
+        self.old = np.zeros((height + 2, depth + 2, width + 2), dtype)
         for y in range(height):
             self.old[y + 1, 1:-1, 1:-1] = field[y].T
         self.new = np.zeros_like(self.old)
-        self.product = np.empty((depth, width), np.float32)
+        self.product = np.empty((depth, width), dtype)
 
     def iterate(self, count: int) -> None:
         """Do `count` iterations."""
@@ -73,15 +111,16 @@ class ByHand:
             self.old, self.new = new, old
 
 
-def measure(stencil: ModuleType, width: int, height: int, iterations: int, repeat: int) -> list[str]:
+def measure(stencil: ModuleType, width: int, height: int, iterations: int, repeat: int, kind: str = "f32") -> Row:
     """Return one row of the table."""
     start = time.perf_counter()
-    program = loomir.compile(stencil.program_text(DEPTH), rectangle=(width, height))
+    program = loomir.compile(program_text(stencil, kind), rectangle=(width, height))
     compiled = time.perf_counter() - start
     start = time.perf_counter()
     simulator = loomir.Simulator(program)
     loaded = time.perf_counter() - start
     field = np.random.default_rng(0).random((height, width, DEPTH), np.float32)
+    field = field.astype(np.float16 if kind == "f16" else np.float32, copy=False)
     simulator.set("u", np.pad(field[:, :, None, :], ((0, 0), (0, 0), (0, 1), (1, 1))))
     by_hand = ByHand(stencil, field)
     del field
@@ -104,17 +143,22 @@ def measure(stencil: ModuleType, width: int, height: int, iterations: int, repea
     for y in range(height):
         if not np.array_equal(result[y, :, 0, 1:-1], by_hand.old[y + 1, 1:-1, 1:-1].T):
             raise SystemExit(f"the engine and numpy disagree in row {y} of {width} x {height} PEs")
-    seconds, reference = min(engine), min(hand)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return Row(width, height, kind, compiled + loaded, min(engine), min(hand), iterations, cycles, peak)
+
+
+def shown(row: Row) -> list[str]:
+    """Return a row of the table as text."""
     return [
-        f"{width} x {height}",
-        f"{compiled + loaded:.2f}",
-        f"{seconds:.3f}",
-        f"{reference:.3f}",
-        f"{seconds / reference:.2f}",
-        f"{1e3 * seconds / iterations:.2f}",
-        f"{cycles:,}",
-        f"{width * height * cycles / seconds:.2e}",
-        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f}",
+        f"{row.width} x {row.height}",
+        f"{row.compiled:.2f}",
+        f"{row.engine:.3f}",
+        f"{row.numpy:.3f}",
+        f"{row.ratio:.2f}",
+        f"{1e3 * row.engine / row.iterations:.2f}",
+        f"{row.cycles:,}",
+        f"{row.tile_cycles:.2e}",
+        f"{row.peak_gib:.2f}",
     ]
 
 
@@ -130,18 +174,24 @@ def main() -> int:
     parser.add_argument("--sizes", default="4x4,32x32,128x128,762x1172", help="grids, columns x rows")
     parser.add_argument("--iterations", type=even, default=10)
     parser.add_argument("--repeat", type=int, default=3, help="the best of this many runs counts")
+    parser.add_argument("--kind", choices=("f32", "f16"), default="f32", help="the type of the elements")
+    add_options(parser)
     arguments = parser.parse_args()
-    table = Table(title=f"7-point stencil, {DEPTH} float32 per PE, {arguments.iterations} iterations")
+    choose_executor(arguments.executor)
+    table = Table(title=f"7-point stencil, {DEPTH} {arguments.kind} per PE, {arguments.iterations} iterations")
     for heading in (
         "PEs", "compile, load s", "engine s", "numpy s", "ratio", "ms / iteration", "cycles (est.)", "tile-cycles / s",
         "peak GiB",
     ):  # fmt: skip
         table.add_column(heading, justify="right")
     stencil = example()
+    rows: list[Row] = []
     for size in arguments.sizes.split(","):
         width, height = (int(number) for number in size.split("x"))
-        table.add_row(*measure(stencil, width, height, arguments.iterations, arguments.repeat))
+        rows.append(measure(stencil, width, height, arguments.iterations, arguments.repeat, arguments.kind))
+        table.add_row(*shown(rows[-1]))
     Console(width=120).print(table)
+    write_json(arguments.json, "wafer", [row._asdict() for row in rows])
     return 0
 
 
