@@ -124,7 +124,7 @@ def tables_of(module: ModuleOp) -> str:
     return dump(assemble(fabric))
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(24))
 @given(st.lists(pe_programs, min_size=2, max_size=5))
 def test_programs_that_share_bodies_become_what_they_become_without(pes: list[Pe]) -> None:
     text = program(pes)
