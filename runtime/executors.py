@@ -21,7 +21,7 @@ AUTO = "auto"
 
 DEFAULT = "warps"
 
-EXECUTORS = {"warps": "warps.machine", "core": "core.executor"}
+EXECUTORS = {"warps": "warps.machine", "reference": "reference.executor", "core": "core.executor"}
 """The executors: by name, the module below this package with their `load`."""
 
 OF_TABLES = frozenset({"reference", "core"})

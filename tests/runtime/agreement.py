@@ -14,8 +14,8 @@ import numpy as np
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from loomir.diagnostics.errors import LoomError
+from loomir.host import machines
 from loomir.runtime.deadlock import Deadlock
-from loomir.runtime.machine import Machine
 
 from .flow_modules import parse
 from .random_programs import RandomProgram
@@ -43,6 +43,8 @@ class Outcome:
 
     ended: list[str]
     """How each launch has ended: "" or the sentence of the error."""
+    is_beyond: bool = False
+    """The executor cannot run the program."""
     failed: bool = False
     """A mistake has stopped the program: where the other PEs are then is left open."""
     memory: dict[tuple[int, int], Any] = field(default_factory=dict)
@@ -64,8 +66,14 @@ def outcome(program: RandomProgram, way: Way) -> Outcome:
 
 
 def _run(program: RandomProgram, way: Way) -> Outcome:
-    machine = Machine(parse(program.text), executor=way.executor, **dict(way.options))
     result = Outcome([])
+    try:
+        machine = machines.load(parse(program.text), executor=way.executor, **dict(way.options))
+    except LoomError as error:
+        if f"'{way.executor}' does not run programs with" not in str(error):
+            raise
+        result.is_beyond = True
+        return result
     numbers = np.arange(machine.width * machine.height, dtype=np.uint32).reshape(machine.height, machine.width, 1)
     for sent in program.sent:
         if sent.words and sent.color in machine.host_inputs:
@@ -104,6 +112,8 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
 
 def differences(one: Outcome, other: Outcome) -> list[str]:
     """Return a line for each thing in which two outcomes differ, few of a kind."""
+    if one.is_beyond or other.is_beyond:
+        return []
     if one.failed or other.failed:
         both = "error" in (one.ended[-1], other.ended[-1]) and one.failed and other.failed
         return [] if both or one.ended == other.ended else [f"ended: {one.ended} {other.ended}"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from loomir.runtime.fabric import classes
 from loomir.runtime.warps import unit_class
 
 
@@ -9,3 +10,4 @@ from loomir.runtime.warps import unit_class
 def memory_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give PEs only the memory in which their program has buffers, as on a grid that is too large for all of it."""
     monkeypatch.setattr(unit_class, "MAX_WHOLE_MEMORY", 0)
+    monkeypatch.setattr(classes, "MAX_WHOLE_MEMORY", 0)

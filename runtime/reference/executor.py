@@ -1,0 +1,18 @@
+"""The executor 'reference': runs tables on the machine in plain Python."""
+
+from __future__ import annotations
+
+from typing import IO
+
+from ...diagnostics.errors import LoomError
+from ..hosted import HostedEngine, host
+from ..tables.format import Tables
+from ..warnings import Warnings
+from .machine import Machine
+
+
+def load(program: object, warnings: Warnings, trace: IO[bytes] | None = None) -> HostedEngine:
+    """Return an executor of tables; `trace` gets a line for each step. Raises LoomError for what it cannot run."""
+    if not isinstance(program, Tables):
+        raise LoomError(f"the executor 'reference' runs tables, not {type(program).__name__}; assemble the program")
+    return host(program, warnings, lambda fabric: Machine(fabric, trace))

@@ -1,0 +1,152 @@
+"""Operations: what each needs, and whether it works in memory, sends, or receives."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ...targets.wavelets import ENDLESS_EXTENT
+from ..fabric.model import UNBOUNDED
+from ..findings import Code
+from .arithmetic import WIDE
+from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
+from .elements import Operand, compute
+from .endings import settle, signal
+from .pes import PE, Issue
+from .receiving import deliver, receive
+from .sending import transmit
+from .sends import Send
+from .tasks import NEVER
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+
+def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
+    """Run or start an operation on its operands, the destination first; return False if its task has to wait."""
+    issue, operands, moving = _from_registers(machine, issue, operands)
+    if machine.trace is not None:
+        machine.trace.issues(issue)
+    destination, *sources = operands
+    assert not isinstance(destination, int)
+    count = element_count(issue.pe, destination, sources)
+    for held in moving:
+        assert isinstance(held.descriptor, Walk)
+        moved = held.descriptor.behind(count)
+        issue.pe.registers[held.register] = held._replace(descriptor=moved, load=None)
+    receives = any(isinstance(source, Wavelets | FifoEnd) for source in sources)
+    if receives or isinstance(destination, FifoEnd):
+        rate = max(1, _cycles(machine, issue, [destination, *sources], 1))
+        return receive(machine, issue, destination, sources, count, rate, moving)
+    if isinstance(destination, Wavelets):
+        return _send(machine, issue, destination, sources, count)
+    issue.pe.now += machine.timing.dsd_setup + _cycles(machine, issue, [destination, *sources], count)
+    compute(machine, issue, destination, sources, 0, count, {})
+    return True
+
+
+def element_count(pe: PE, destination: Descriptor, sources: list[Operand]) -> int:
+    """Return the iterations: the length of the shortest operand that has one.
+
+    A sending queue counts only if there is no other (AMB-01), and a FIFO only if its length is set (AMB-16).
+    """
+    every = [destination, *sources]
+    ends = [
+        pe.fifos[operand.fifo].writing if k == 0 else pe.fifos[operand.fifo].reading
+        for k, operand in enumerate(every)
+        if isinstance(operand, FifoEnd)
+    ]
+    lengths = [end.length for end in ends if end.length]
+    streams = [operand for operand in every if isinstance(operand, Walk | Wavelets)]
+    if isinstance(destination, Wavelets):
+        streams = streams[1:] or ([] if lengths else streams)
+    elif ends and not lengths and all(isinstance(stream, Walk) and stream.repeats for stream in streams):
+        return 1  # a scalar takes one element from a FIFO, and a FIFO one from a scalar
+    lengths += [stream.length for stream in streams]
+    count = min(lengths, default=1)
+    if count == ENDLESS_EXTENT and (ends or any(isinstance(source, Wavelets) for source in sources)):
+        return UNBOUNDED
+    return count
+
+
+def _cycles(machine: Machine, issue: Issue, operands: list[Operand], count: int) -> int:
+    """Return the cycles of some elements, without the setup."""
+    row = issue.operation.row
+    strides = tuple(operand.strides[0] for operand in operands if isinstance(operand, Walk))
+    return ceil(count * machine.timing.element_cycles(row.function, row.operand_bits, strides))
+
+
+def _from_registers(machine: Machine, issue: Issue, operands: list[Operand]) -> tuple[Issue, list[Operand], list[Held]]:
+    """Return an operation with what registers hold instead of these, and the registers that it moves on.
+
+    The first operand that says how the operation runs decides, the destination before the sources.
+    """
+    row = issue.operation.row
+    moving: list[Held] = []
+    found: list[Operand] = []
+    is_settled = False
+    for operand, kind in zip(operands, (row.destination, *row.sources), strict=True):
+        if not isinstance(operand, Held):
+            is_settled = is_settled or (isinstance(operand, Wavelets) and issue.is_async)
+            found.append(operand)
+            continue
+        descriptor = operand.descriptor
+        if not isinstance(descriptor, Wavelets) and (descriptor.kind in WIDE) != (kind in WIDE):
+            machine.fail_of(issue, Code.REGISTER_WIDTH, issue.operation.number, *operand.register,
+                machine.kind(kind), machine.kind(descriptor.kind),
+            )  # fmt: skip
+        if operand.load is not None and not is_settled:
+            settings = machine.program.loads[operand.load]
+            issue, is_settled = issue._replace(settings=settings, load=operand.load), True
+        if operand.saves_address:
+            moving.append(operand)
+        found.append(descriptor)
+    return issue, found, moving
+
+
+def _send(machine: Machine, issue: Issue, destination: Wavelets, sources: list[Operand], count: int) -> bool:
+    """Send: operands are read now, and wavelet k leaves k times the rate after the first."""
+    timing, pe = machine.timing, issue.pe
+    queue = pe.outputs[destination.queue]
+    rate = max(1, _cycles(machine, issue, sources, 1))
+    issued = pe.now
+    if destination.message:
+        _check_message(machine, issue, destination, count)
+    done = issued + (timing.inject if issue.is_async else timing.dsd_setup) + rate * count
+    wavelets = -(-count // destination.lanes)
+    send = None
+    if wavelets > queue.room:
+        send = Send(issue, queue, wavelets, done)
+    if queue.network is not None and (destination.message or destination.control):
+        send = Send(issue, queue, wavelets, done, waiting=1)
+    end = done if send is None else NEVER
+    queue.resource.use(issue.user, issued, end)
+    if issue.settings.microthread is not None:
+        machine.thread(pe, issue.settings.microthread).use(issue.user, issued, end)
+    if count:
+        payload = compute(machine, issue, destination, sources, 0, count, {})
+        transmit(machine, issue, destination, payload, issued + timing.inject, rate, last=True, send=send)
+        deliver(machine)
+    if issue.is_async:
+        pe.now += timing.async_issue
+        if send is None:
+            signal(machine, issue, done)
+        else:
+            settle(machine, send)
+        return True
+    if send is None or not send.waiting:
+        if send is not None:
+            queue.resource.release(send.done)
+        pe.now = done if send is None else send.done
+        return True
+    send.holds_task = True
+    settle(machine, send)
+    return False
+
+
+def _check_message(machine: Machine, issue: Issue, destination: Wavelets, count: int) -> None:
+    """Find a message without elements, or with more than its array has."""
+    if not count:
+        machine.fail_of(issue, Code.MESSAGE_EMPTY, issue.operation.number)
+    if count > destination.length:
+        machine.fail_of(issue, Code.MESSAGE_TOO_LONG, issue.operation.number, count, destination.length)

@@ -1,0 +1,115 @@
+"""PEs: the state of each, and what those of a class have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .descriptors import Descriptor, Held
+from .fifos import Fifo
+from .program import Operation, Settings, Use
+from .queues import InputQueue, OutputQueue
+from .resources import Resource, User
+from .tasks import NEVER, Task
+from .variables import Variables
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """An activation of a use: its registers and descriptors, and where it goes on."""
+
+    use: Use
+    registers: list[int]
+    descriptors: list[Descriptor | None]
+    caller: Frame | None = None
+    results: int = 0
+    """The register of the caller that takes the first result."""
+    depth: int = 1
+    """Activations that are open, this one included."""
+    pc: int = 0
+    """The next instruction; negative if the step of the task's start has not been counted."""
+
+
+@dataclass(eq=False)
+class UnitClass:
+    """What the PEs of a class have in common."""
+
+    number: int
+    row: Any
+    words: int
+    """16-bit words of memory of each PE."""
+    variables: Variables
+    traps: bool
+    """True if floating point exceptions may stop its PEs."""
+
+
+@dataclass(eq=False, slots=True)
+class PE:
+    """A PE. Times are cycles."""
+
+    number: int
+    """y * width + x."""
+    x: int
+    y: int
+    unit: int
+    """Its number in its class, by rows of the grid."""
+    cls: UnitClass
+    memory: memoryview
+    clock: int = 0
+    """When it is free."""
+    queued: int = NEVER
+    """The cycle for which it is to pick a task, NEVER if there is none."""
+    tasks: dict[int, Task] = field(default_factory=dict[int, Task])
+    """By row, in the order in which they come first."""
+    control_tasks: dict[int, Task] = field(default_factory=dict[int, Task])
+    """By id."""
+    inputs: dict[int, InputQueue] = field(default_factory=dict[int, InputQueue])
+    outputs: dict[int, OutputQueue] = field(default_factory=dict[int, OutputQueue])
+    fifos: dict[int, Fifo] = field(default_factory=dict[int, Fifo])
+    registers: dict[tuple[int, int], Held] = field(default_factory=dict[tuple[int, int], Held])
+    """Data structure registers, by file and number."""
+    threads: dict[int, Resource] = field(default_factory=dict[int, Resource])
+    """Microthreads that have been used."""
+    unmasked: int = 0
+    """Floating point exceptions that stop it, as bits."""
+
+    # The task that runs, or waits for an operation
+    task: Task | None = None
+    frame: Frame | None = None
+    now: int = 0
+    """The cycle that the task has come to."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of its memory that a program may touch."""
+        return 2 * self.cls.words
+
+    # Memory
+
+    def read(self, address: int, size: int) -> int:
+        """Return `size` bytes at a byte address as an unsigned integer."""
+        return int.from_bytes(self.memory[address : address + size], "little")
+
+    def write(self, address: int, size: int, value: int) -> None:
+        """Write `size` bytes at a byte address from an unsigned integer."""
+        self.memory[address : address + size] = value.to_bytes(size, "little")
+
+
+class Issue(NamedTuple):
+    """An operation that a PE has issued."""
+
+    pe: PE
+    operation: Operation
+    settings: Settings
+    """Those of the operation, or of a register among its operands."""
+    user: User
+    """Its row, the task that issued it and its source place."""
+    result: int | None
+    """The register that says if it has completed."""
+    load: int | None = None
+    """The row of register loads that says how it runs, if that is not the operation's own."""
+
+    @property
+    def is_async(self) -> bool:
+        """True if the task goes on while it runs."""
+        return self.settings.is_async

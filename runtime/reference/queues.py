@@ -1,0 +1,130 @@
+"""Queues of a PE: the runs of wavelets in them, and the operations that wait for more."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .resources import Resource
+from .sends import Send
+from .tasks import NEVER, Task
+
+if TYPE_CHECKING:
+    from .pes import PE, Issue
+    from .receiving import OpenOperation
+
+
+class Piece(Protocol):
+    """The part of a message of a network that a run holds."""
+
+    def taken(self, position: int, count: int, time: int, rate: int) -> None:
+        """Note that wavelets have been taken, the first at a time."""
+        ...
+
+    def check_cut(self, issue: Issue) -> None:
+        """Warn if an operation takes 16 bits of each element, and some have more."""
+        ...
+
+    def check_last(self, receiver: PE, value: int) -> None:
+        """Warn if the last wavelet, which starts no data task, is more than padding."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """Wavelets of one sender, of which `taken` are consumed; wavelet k is there at `first` + k * `rate`.
+
+    `origin` numbers the sender, for runs whose wavelets are there in one cycle. Where the sender may have to wait for
+    room, `send` is notified when wavelet `threshold` is taken, which counts `latency` cycles earlier.
+    """
+
+    payload: list[int]
+    """Their bits: of a 16-bit element the low half."""
+    first: int
+    rate: int
+    control: bool = False
+    origin: int = 0
+    taken: int = 0
+    send: Send | None = None
+    threshold: int = -1
+    latency: int = 0
+    piece: Piece | None = None
+
+    @property
+    def remaining(self) -> int:
+        """How many wavelets are left."""
+        return len(self.payload) - self.taken
+
+    @property
+    def head_time(self) -> int:
+        """When the next wavelet is there."""
+        return self.first + self.taken * self.rate
+
+
+@dataclass(eq=False, slots=True)
+class InputQueue:
+    """An input queue of a PE; a queue of the host on a stream to it; and what an end of a FIFO takes."""
+
+    number: int
+    """Its row; of an end of a FIFO that of the FIFO."""
+    row: Any
+    room: int
+    """Wavelets that it holds."""
+    resource: Resource
+    has_several_senders: bool = False
+    """True if wavelets come to it in the order of time."""
+    network: int | None = None
+    """The network whose messages it receives."""
+    task: Task | None = None
+    """What its wavelets start."""
+    control_only: bool = False
+    """True if only control wavelets start anything."""
+    runs: deque[Run] = field(default_factory=deque[Run])
+    waiting: list[OpenOperation] = field(default_factory=list["OpenOperation"])
+
+    def head_time(self, *, to_read: bool = False) -> int:
+        """Return when the next wavelet is there, NEVER if there is none.
+
+        One that could start no task counts only if an operation is `to_read` it.
+        """
+        if not self.runs:
+            return NEVER
+        head = self.runs[0]
+        return head.head_time if to_read or head.control or not self.control_only else NEVER
+
+    def recount(self) -> None:
+        """Note what is first in the queue: drop runs that are used up, and say when the data task may start."""
+        while self.runs and not self.runs[0].remaining:
+            self.runs.popleft()
+        if self.task is not None:
+            self.task.active = self.head_time()
+            self.task.touch()
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where wavelets of an output queue arrive, how many cycles after they leave, and the number of their sender."""
+
+    pe: int
+    queue: int
+    latency: int
+    origin: int
+
+
+@dataclass(eq=False, slots=True)
+class OutputQueue:
+    """An output queue of a PE and where its wavelets go."""
+
+    number: int
+    row: Any
+    color: int | None
+    flags: int
+    """Of `fabric.model`."""
+    resource: Resource
+    room: int
+    """Wavelets that every receiver holds."""
+    ways: list[Way]
+    network: int | None
+    unread: int = 0
+    """Wavelets sent of which some receiver has no queue for the color."""

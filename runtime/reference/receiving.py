@@ -1,0 +1,452 @@
+"""Receiving: operations that take wavelets of queues, or elements and places of FIFOs, as they come.
+
+An operation takes runs as they are in its queues: of one run for each queue as many elements as all have, beginning at
+the latest of when it is ready and when their heads are there, as fast as the slowest of it and them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ...targets.wavelets import ENDLESS_EXTENT, WORD_MASK
+from ..fabric.model import UNBOUNDED
+from ..findings import Code
+from .arithmetic import WIDE, bits_of
+from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
+from .elements import Operand, compute
+from .endings import accept, resume, signal, taken
+from .fifos import Side, places
+from .order import Kind
+from .pes import Issue
+from .queues import InputQueue, Run
+from .resources import Resource
+from .sending import transmit, unpacked
+from .tasks import NEVER
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+
+@dataclass(eq=False, slots=True)
+class OpenOperation:
+    """An operation under way that reads queues or FIFOs, or writes a FIFO.
+
+    `position` of `count` elements are done; it is ready for the next at `time`, and `rate` cycles after each.
+    """
+
+    issue: Issue
+    queues: list[InputQueue]
+    """What it takes from: of its sources, in their order, and of a FIFO that is its destination."""
+    sides: list[Side | None]
+    """For each of these the end of a FIFO it belongs to, if the operation ends where that has nothing for it."""
+    destination: Descriptor
+    sources: list[Operand]
+    count: int
+    time: int
+    rate: int
+    resources: list[Resource]
+    moving: list[Held]
+    """The registers that move on behind what it has done."""
+    header: bool
+    """True if it takes a message whose header has not come: `count` is the most that there is room for."""
+    position: int = 0
+    by_control: bool = False
+    """True if a control wavelet has ended it."""
+    stopped: bool = False
+    """True if it has ended because a FIFO had nothing for it, and says so."""
+    before: int | None = None
+    """What a scalar destination held before, if it is to get that back then."""
+    polls_at: int | None = None
+    """When it looks at a FIFO that may have nothing for it; None while it waits."""
+    polled: Side | None = field(default=None)
+    """That FIFO's end."""
+
+    @property
+    def is_polling(self) -> bool:
+        """True if it ends where a FIFO has nothing for it."""
+        return any(side is not None for side in self.sides)
+
+    @property
+    def holds_task(self) -> bool:
+        """True if its task waits for it."""
+        return not self.issue.is_async
+
+    @property
+    def lanes(self) -> set[int]:
+        """How many values each wavelet, or element of a FIFO, carries that it takes."""
+        return {source.lanes for source in self.sources if isinstance(source, Wavelets | FifoEnd)}
+
+
+# Issue
+
+
+def receive(
+    machine: Machine, issue: Issue, destination: Descriptor, sources: list[Operand], count: int, rate: int,
+    moving: list[Held],
+) -> bool:  # fmt: skip
+    """Start an operation that receives; return False if its task has to wait for it."""
+    pe, settings = issue.pe, issue.settings
+    operation = OpenOperation(
+        issue, [], [], destination, sources, count, pe.now + machine.timing.dsd_setup, rate, [], moving,
+        any(isinstance(source, Wavelets) and source.message for source in sources),
+    )  # fmt: skip
+    _open_queues(machine, operation)
+    operation.resources = [queue.resource for queue in operation.queues]
+    if isinstance(destination, Wavelets):
+        operation.resources.append(pe.outputs[destination.queue].resource)
+    if settings.microthread is not None:
+        operation.resources.append(machine.thread(pe, settings.microthread))
+    for resource in operation.resources:
+        resource.use(issue.user, pe.now, NEVER)
+    if settings.is_async:
+        pe.now += machine.timing.async_issue
+        post(machine, operation)
+        deliver(machine)
+        return True
+    return _receive_now(machine, operation)
+
+
+def _open_queues(machine: Machine, operation: OpenOperation) -> None:
+    """Find the queues that an operation takes from, in the order of its sources, and those that it may not."""
+    issue, pe = operation.issue, operation.issue.pe
+    sides: list[Side | None] = []
+    for source in operation.sources:
+        if isinstance(source, FifoEnd):
+            sides.append(pe.fifos[source.fifo].reading)
+            operation.queues.append(pe.fifos[source.fifo].reading.queue)
+        elif isinstance(source, Wavelets):
+            queue = pe.inputs[source.queue]
+            if queue in operation.queues:
+                machine.fail_of(issue, Code.RECEIVES_TWICE, issue.operation.number, queue.number)
+            machine.check_awaited(issue, queue)
+            sides.append(None)
+            operation.queues.append(queue)
+    if isinstance(operation.destination, FifoEnd):
+        sides.append(pe.fifos[operation.destination.fifo].writing)
+        operation.queues.append(pe.fifos[operation.destination.fifo].writing.queue)
+    operation.sides = [None if side is None or side.waits(is_async=issue.is_async) else side for side in sides]
+
+
+def _receive_now(machine: Machine, operation: OpenOperation) -> bool:
+    """Run an operation that its task waits for; return False if that has to wait."""
+    pe = operation.issue.pe
+    if _proceed(machine, operation):
+        _close(operation)
+        pe.now = operation.time
+        _set_result(operation)
+        deliver(machine)
+        return True
+    _wait(machine, operation)
+    deliver(machine)
+    return False
+
+
+def _set_result(operation: OpenOperation) -> None:
+    """Say in the task's register that an operation has not been completed."""
+    frame, result = operation.issue.pe.frame, operation.issue.result
+    if operation.stopped and result is not None and frame is not None:
+        frame.registers[result] = 0
+
+
+# Waiting
+
+
+def post(machine: Machine, operation: OpenOperation) -> None:
+    """Let an operation take what is there, and wait for the rest."""
+    if _proceed(machine, operation):
+        _complete(machine, operation)
+    else:
+        _wait(machine, operation)
+
+
+def _wait(machine: Machine, operation: OpenOperation) -> None:
+    for queue in operation.queues:
+        queue.waiting.append(operation)
+    if operation.polls_at is not None:
+        machine.order.schedule(
+            operation.polls_at, Kind.POLL, operation.issue.pe.number, (),
+            lambda cycle: _give_up(machine, operation, cycle),
+        )  # fmt: skip
+
+
+def _leave(operation: OpenOperation) -> None:
+    for queue in operation.queues:
+        queue.waiting.remove(operation)
+    operation.polls_at = None
+
+
+def deliver(machine: Machine) -> None:
+    """Hand over the runs that have come to queues, and those that this sends, one after the other."""
+    if machine.is_delivering:
+        return
+    machine.is_delivering = True
+    try:
+        while machine.arriving:
+            queue, run = machine.arriving.popleft()
+            _hand_over(machine, queue, run)
+    finally:
+        machine.is_delivering = False
+
+
+def _hand_over(machine: Machine, queue: InputQueue, run: Run) -> None:
+    """Queue a run, and let the operations that wait for it take what they can."""
+    queue.runs.append(run)
+    queue.recount()
+    while queue.runs and queue.waiting:
+        operation = queue.waiting[0]
+        _leave(operation)
+        if not _proceed(machine, operation):
+            _wait(machine, operation)
+            return
+        _complete(machine, operation)
+
+
+def _complete(machine: Machine, operation: OpenOperation) -> None:
+    """Complete an operation: resume its task, or start the task of its end."""
+    if machine.trace is not None:
+        machine.trace.completes(operation.issue, operation.time, operation.count)
+    _close(operation)
+    if operation.holds_task:
+        _set_result(operation)
+        resume(machine, operation.issue.pe, operation.time)
+    else:
+        signal(machine, operation.issue, operation.time, by_control=operation.by_control)
+
+
+def _close(operation: OpenOperation) -> None:
+    """Release what an operation that has ended used."""
+    for resource in operation.resources:
+        resource.release(operation.time)
+
+
+# Taking
+
+
+def _proceed(machine: Machine, operation: OpenOperation) -> bool:
+    """Let an operation take what is in its queues; return True if it has ended."""
+    while operation.position < operation.count:
+        if not all(queue.runs for queue in operation.queues):
+            return operation.is_polling and _ends_without_elements(machine, operation)
+        runs = [queue.runs[0] for queue in operation.queues]
+        for queue, run in zip(operation.queues, runs, strict=True):
+            _check_contention(machine, operation, queue, run)
+        if operation.header:
+            _take_header(machine, operation, runs[0])
+        elif not operation.is_polling:
+            _feed(machine, operation, runs)
+        else:
+            count = _in_time(machine, operation, runs)
+            if count == 0:
+                return True
+            _feed(machine, operation, runs, count)
+        for queue in operation.queues:
+            queue.recount()
+    return True
+
+
+def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int | None = None) -> None:
+    """Advance an operation by one run of each queue, and by `most` elements at most."""
+    issue = operation.issue
+    if issue.settings.on_control and any(run.control for run in runs):
+        _end_by_control(machine, operation, runs)
+        return
+    if len(operation.lanes) > 1:
+        machine.fail_of(issue, Code.RECEIVES_MIXED_LANES, issue.operation.number)
+    low, lanes = operation.position, max(operation.lanes, default=1)
+    count = operation.count - low if most is None else min(most * lanes, operation.count - low)
+    rate, begin = operation.rate, operation.time
+    for run in runs:
+        count = min(count, run.remaining * lanes)
+        # Element k is done at max(ready, there) + k * slower: exact if one side is the slower one throughout.
+        rate = max(rate, -(-run.rate // lanes))
+        begin = max(begin, run.head_time)
+    wavelets = -(-count // lanes)
+    _wake_fifo_tasks(operation, runs, count)
+    _keep_scalar(operation)
+    payloads = [run.payload[run.taken : run.taken + wavelets] for run in runs]
+    if lanes > 1:
+        payloads = [unpacked(payload)[:count] for payload in payloads]
+    _compute(machine, operation, low, low + count, payloads, begin, rate)
+    for source in operation.sources:
+        if isinstance(source, FifoEnd):
+            _leave_in(machine, issue.pe.fifos[source.fifo].writing,
+                      places(count, begin + operation.rate, rate))  # fmt: skip
+    for run in runs:
+        if run.piece is not None:
+            run.piece.taken(run.taken, wavelets, begin, rate * lanes)
+        waited = run.threshold - run.taken
+        if run.send is not None and 0 <= waited < wavelets:
+            accept(machine, run.send, begin + waited * rate * lanes - run.latency)
+        run.taken += wavelets
+    operation.position += count
+    operation.time = begin + (count - 1) * rate + operation.rate
+    if operation.count == UNBOUNDED:
+        # It never ends, so what it has done is what the host sees of the time.
+        machine.latest = max(machine.latest, operation.time)
+
+
+def _compute(
+    machine: Machine, operation: OpenOperation, low: int, high: int, payloads: list[list[int]], begin: int, rate: int
+) -> None:
+    """Compute elements and give them to memory, a FIFO, or an output queue."""
+    issue, destination = operation.issue, operation.destination
+    places_ = [k for k, source in enumerate(operation.sources) if isinstance(source, Wavelets | FifoEnd)]
+    results = compute(
+        machine, issue, destination, operation.sources, low, high, dict(zip(places_, payloads, strict=False))
+    )
+    if isinstance(destination, FifoEnd):
+        pe = issue.pe
+        fifo = pe.fifos[destination.fifo]
+        for result in results:
+            pe.write(2 * fifo.next_word(), 2 * fifo.width, result)
+        _leave_in(machine, fifo.reading, Run(results, begin + operation.rate, rate))
+    elif isinstance(destination, Wavelets):
+        transmit(
+            machine, issue, destination, results, begin + machine.timing.inject, rate, last=high == operation.count
+        )
+
+
+def _leave_in(machine: Machine, side: Side, run: Run) -> None:
+    """Leave elements or places for the operations of an end of a FIFO."""
+    side.arrived(run)
+    machine.arriving.append((side.queue, run))
+
+
+def _end_by_control(machine: Machine, operation: OpenOperation, runs: list[Run]) -> None:
+    """End an operation early by a control wavelet, which is taken and not stored (DSD-199 to DSD-201)."""
+    for run in runs:
+        if run.control:
+            operation.time = max(operation.time, run.head_time) + operation.rate
+            taken(machine, run, run.taken, operation.time)
+            run.taken += 1
+    operation.count = operation.position
+    operation.by_control = True
+
+
+def _take_header(machine: Machine, operation: OpenOperation, run: Run) -> None:
+    """Take the header of a message, which says how many elements follow."""
+    issue = operation.issue
+    length = run.payload[run.taken] & WORD_MASK
+    operation.time = max(operation.time, run.head_time)
+    taken(machine, run, run.taken, operation.time)
+    operation.time += operation.rate
+    operation.header = False
+    run.taken += 1
+    if length > operation.count:
+        machine.fail_of(issue, Code.MESSAGE_DOES_NOT_FIT, issue.operation.number, length, operation.count)
+    if run.piece is not None and issue.operation.row.destination not in WIDE:
+        run.piece.check_cut(issue)
+    operation.count = length
+
+
+def _check_contention(machine: Machine, operation: OpenOperation, queue: InputQueue, run: Run) -> None:
+    """Report wavelets for an operation in the background that the queue's data task may take as well."""
+    task = queue.task
+    if task is None or queue.control_only or operation.holds_task:
+        return
+    if task.unblocked is None or task.unblocked <= run.head_time:
+        issue = operation.issue
+        machine.warn_of(issue, Code.TASK_MAY_TAKE, issue.operation.number, queue.number)
+
+
+# FIFOs
+
+
+def _wake_fifo_tasks(operation: OpenOperation, runs: Sequence[Run], count: int) -> None:
+    """Start the tasks of a FIFO whose operation a push or pop lets go on (DSD-144, DSD-147)."""
+    fifos = operation.issue.pe.fifos
+    inputs = [source for source in operation.sources if isinstance(source, Wavelets | FifoEnd)]
+    sides = [fifos[source.fifo].reading if isinstance(source, FifoEnd) else None for source in inputs]
+    if isinstance(operation.destination, FifoEnd):
+        sides.append(fifos[operation.destination.fifo].writing)
+    for side, run, poll in zip(sides, runs, operation.sides, strict=True):
+        if side is not None and poll is None:
+            side.woken(run, operation.time, operation.rate, count)
+
+
+def _keep_scalar(operation: OpenOperation) -> None:
+    """Keep the value of a scalar destination: it stays if a FIFO turns out to hold too little (DSD-128)."""
+    destination, issue = operation.destination, operation.issue
+    if operation.is_polling and operation.before is None and isinstance(destination, Walk) and destination.repeats:
+        address = 2 * destination.address
+        size = bits_of(issue.operation.row.destination) // 8
+        if 0 <= address <= issue.pe.bytes - size:
+            operation.before = issue.pe.read(address, size)
+
+
+def _ends_without_elements(machine: Machine, operation: OpenOperation) -> bool:
+    """Return True if an operation ends that lacks something in a FIFO; False if it waits, or looks later."""
+    begin = operation.time
+    for queue, side in zip(operation.queues, operation.sides, strict=True):
+        if side is None:
+            # A FIFO is looked at when all that is waited for is there.
+            if not queue.runs:
+                return False
+            begin = max(begin, queue.head_time(to_read=True))
+    for queue, side in zip(operation.queues, operation.sides, strict=True):
+        if side is None or queue.head_time() <= begin:
+            continue
+        # An operation of the task itself sees all that its PE has done before; what microthreads do is not known.
+        other = operation.issue.pe.fifos[side.fifo].other(side)
+        if queue.head_time() == NEVER and (operation.issue.is_async or other.queue.resource.is_open):
+            operation.polls_at, operation.polled = begin, side
+            return False
+        _stop(machine, operation, side, begin)
+        return True
+    raise AssertionError("a FIFO lacks something")
+
+
+def _give_up(machine: Machine, operation: OpenOperation, cycle: int) -> None:
+    """End an operation for which nothing can come any more by when it looks at a FIFO."""
+    if operation.polls_at != cycle or operation not in operation.queues[0].waiting:
+        return
+    assert operation.polled is not None
+    _leave(operation)
+    _stop(machine, operation, operation.polled, cycle)
+    _complete(machine, operation)
+    deliver(machine)
+
+
+def _in_time(machine: Machine, operation: OpenOperation, runs: list[Run]) -> int:
+    """Return for how many elements every FIFO has something when they are looked for.
+
+    If there is none the operation has ended.
+    """
+    begin, rate = operation.time, operation.rate
+    for run, side in zip(runs, operation.sides, strict=True):
+        if side is None:
+            begin, rate = max(begin, run.head_time), max(rate, run.rate)
+    count = min(run.remaining for run in runs)
+    for run, side in zip(runs, operation.sides, strict=True):
+        if side is None:
+            continue
+        if run.head_time > begin:
+            _stop(machine, operation, side, begin)
+            return 0
+        if run.rate > rate:
+            count = min(count, (begin - run.head_time) // (run.rate - rate) + 1)
+    return count
+
+
+def _stop(machine: Machine, operation: OpenOperation, side: Side, time: int) -> None:
+    """End an operation that looks at a FIFO at a time when that has nothing for it (DSD-127 to DSD-133)."""
+    issue, pe = operation.issue, operation.issue.pe
+    values = (issue.operation.number, side.fifo, int(not side.reads))
+    if side.action == "fault":
+        machine.fail_of(issue, Code.FIFO_FAULT, *values)
+    for operand in (operation.destination, *operation.sources):
+        if isinstance(operand, FifoEnd) and operand.register is not None and operand.fifo == side.fifo:
+            machine.fail_of(issue, Code.FIFO_IN_REGISTER, *values, *operand.register)
+    operation.time = time
+    operation.stopped = side.action == "test_or_suspend"
+    lacking = operation.count - operation.position
+    side.stopped(time, ENDLESS_EXTENT if operation.count == UNBOUNDED else lacking)
+    destination = operation.destination
+    if operation.before is not None and side.reads and isinstance(destination, Walk):
+        pe.write(2 * destination.address, bits_of(issue.operation.row.destination) // 8, operation.before)
+    for held in operation.moving:
+        assert isinstance(held.descriptor, Walk)
+        pe.registers[held.register] = held._replace(descriptor=held.descriptor.behind(operation.position))
+    operation.count = operation.position

@@ -1,0 +1,70 @@
+"""Resources of a PE that one operation uses at a time: queues, ends of FIFOs, and microthreads.
+
+Two operations that use one at the same time are the programmer's mistake (DSD-208, DSD-209). When the second starts,
+the first must have completed; the second start may be known first, so it is remembered and judged when the end of the
+first is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn
+
+from .tasks import NEVER
+
+
+class User(NamedTuple):
+    """An operation that uses a resource: its row, the task that issued it, and its source place."""
+
+    operation: int
+    task: int
+    where: int
+
+
+class Early(NamedTuple):
+    """A use that started while another was open."""
+
+    start: int
+    later: User
+    earlier: User
+
+
+class Resource:
+    """One queue, end of a FIFO or microthread. `conflict` raises the finding of two uses at one time."""
+
+    __slots__ = ("_conflict", "_early", "_ends", "_user")
+
+    def __init__(self, conflict: Callable[[User, User], NoReturn]) -> None:
+        self._conflict = conflict
+        self._ends = 0
+        """When the last known use ends, NEVER while it is going on."""
+        self._user: User | None = None
+        self._early: list[Early] = []
+
+    @property
+    def is_open(self) -> bool:
+        """True if a use is still going on."""
+        return self._ends == NEVER
+
+    def use(self, user: User, start: int, end: int) -> None:
+        """Use the resource from `start` to `end`, NEVER if that is not known yet."""
+        if self._ends > start:
+            assert self._user is not None
+            if self._ends != NEVER:
+                self._conflict(user, self._user)
+            self._early.append(Early(start, user, self._user))
+        self._ends, self._user = end, user
+
+    def release(self, end: int) -> None:
+        """End an open use, the first of those that are open."""
+        if not self._early:
+            self._ends = end
+            return
+        next_ = self._early.pop(0)
+        if end > next_.start:
+            self._conflict(next_.later, next_.earlier)
+
+    def rest(self) -> None:
+        """Find another use that has started during one that is open when nothing happens any more."""
+        for early in self._early:
+            self._conflict(early.later, early.earlier)

@@ -1,0 +1,91 @@
+"""Scheduling: which task a PE picks, and how tasks of each kind begin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...operations import integers
+from ...targets.wavelets import CONTROL_TASK_BITS, CONTROL_TASK_SHIFT, WORD_BITS
+from ..findings import Code
+from ..tables.instructions import BITS
+from .endings import taken
+from .interpreter import enter, run
+from .pes import PE
+from .queues import InputQueue
+from .scalars import from_bits
+from .tasks import NEVER, Task
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+
+def next_task(pe: PE) -> tuple[int, Task | None]:
+    """Return when a PE picks a task, and which: of those that are ready first the one that comes first in its class."""
+    time, found = NEVER, None
+    for task in pe.tasks.values():
+        if task.ready < time:
+            time, found = task.ready, task
+    return time, found
+
+
+def pick(machine: Machine, pe: PE, cycle: int) -> None:
+    """Let a free PE begin the task that is ready at a cycle."""
+    if cycle != pe.queued:
+        return
+    pe.queued = NEVER
+    if pe.frame is not None:
+        return
+    ready, task = next_task(pe)
+    if task is None or ready != cycle:
+        machine.touch(pe)
+    elif task.queue is None:
+        begin = max(pe.clock, ready)
+        task.pick(begin)
+        start(machine, pe, task, begin, task.arguments)
+    else:
+        _start_data(machine, pe, task, task.queue)
+
+
+def start(machine: Machine, pe: PE, task: Task, begin: int, arguments: list[int]) -> None:
+    """Run a task that is picked at a cycle until it ends or waits."""
+    machine.task_runs += 1
+    pe.task, pe.now = task, begin + machine.timing.task_start
+    pe.frame = enter(machine.program.use(task.row.use), arguments)
+    pe.frame.pc = -1  # its start is a step, which may have to wait
+    run(machine, pe)
+
+
+def _start_data(machine: Machine, pe: PE, task: Task, queue: InputQueue) -> None:
+    """Begin the task of a wavelet: the queue's data task, or the control task that it names."""
+    head = queue.runs[0]
+    begin = max(pe.clock, task.ready)
+    position, word = head.taken, head.payload[head.taken]
+    head.taken += 1
+    queue.recount()
+    taken(machine, head, position, begin)
+    if not head.control:
+        _start_with(machine, pe, task, begin, word)
+    elif head.piece is not None:
+        head.piece.check_last(pe, word)
+        machine.touch(pe)
+    else:
+        _start_control(machine, pe, queue, begin, word)
+
+
+def _start_with(machine: Machine, pe: PE, task: Task, begin: int, word: int) -> None:
+    """Begin a data or control task with a wavelet: one argument of 16 or 32 bits, or two halves."""
+    kinds = machine.program.use(task.row.use).argument_kinds
+    halves = [word, word >> WORD_BITS]
+    arguments = [
+        from_bits(integers.unsigned(half, BITS[kind]), kind) for half, kind in zip(halves, kinds, strict=False)
+    ]
+    start(machine, pe, task, begin, arguments)
+
+
+def _start_control(machine: Machine, pe: PE, queue: InputQueue, begin: int, word: int) -> None:
+    """Begin the control task that a wavelet names by its id."""
+    id = word >> CONTROL_TASK_SHIFT & (1 << CONTROL_TASK_BITS) - 1
+    task = pe.control_tasks.get(id + queue.row.control_offset)
+    if task is None:
+        machine.fail_at(pe.number, Code.CONTROL_TASK_MISSING, 0, id, queue.number)
+    _start_with(machine, pe, task, begin, word)

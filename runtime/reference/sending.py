@@ -1,0 +1,89 @@
+"""Sending: wavelets leave an output queue, with the times at which they do, and come to queues or routers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...targets.wavelets import COMMAND_BITS, COMMANDS_SHIFT, WORD_BITS, WORD_MASK
+from ..fabric.model import LOST, PARTLY_UNREAD, SWALLOWED
+from ..findings import Code
+from .descriptors import Wavelets
+from .pes import Issue
+from .queues import OutputQueue, Run
+from .sends import Send
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+
+def transmit(
+    machine: Machine, issue: Issue, stream: Wavelets, payload: list[int], first: int, rate: int, *, last: bool,
+    send: Send | None = None,
+) -> None:  # fmt: skip
+    """Send elements out of a queue; the wavelet of element k leaves at `first` + k * `rate`.
+
+    `last` means that the operation sends no more. `send` is notified when the receivers have made room for the
+    wavelets; those of a color with switches wait in its routers, and hold no sender back.
+    """
+    pe = issue.pe
+    queue = pe.outputs[stream.queue]
+    if stream.packed:
+        if len(payload) % 2 and not last:
+            machine.fail_of(issue, Code.SENDS_ODD_LANES, issue.operation.number)
+        payload, rate = packed(payload), rate * stream.lanes
+    _check_route(machine, issue, queue)
+    if stream.mark is not None:
+        payload = [word | (stream.mark & WORD_MASK) << WORD_BITS for word in payload]
+    machine.wavelets += len(payload)
+    if queue.flags & PARTLY_UNREAD:
+        queue.unread += len(payload)
+    if queue.network is not None:
+        machine.networks[queue.network].inject(issue, stream, payload, first, rate, last=last, send=send)
+        return
+    for wavelets, when in _for_engines(stream, payload, first, rate):
+        for way in queue.ways:
+            run = Run(wavelets, when + way.latency, rate, stream.control, way.origin)
+            receiver = machine.queue(way.pe, way.queue)
+            threshold = len(wavelets) - receiver.room - 1
+            if send is not None and threshold >= 0:
+                run.send, run.threshold, run.latency = send, threshold, way.latency
+                send.waiting += 1
+            machine.arrive(way.pe, receiver, run)
+    color = machine.routers_of(pe, queue)
+    if color is not None:
+        color.send(pe.number, payload, first, rate, control=stream.control, advances=stream.advances and last)
+        color.settle()
+
+
+def _for_engines(stream: Wavelets, payload: list[int], first: int, rate: int) -> list[tuple[list[int], int]]:
+    """Return wavelets, and when they leave, without those that an ignore bit keeps from the compute engine."""
+    if not stream.control or not any(map(is_ignored, payload)):
+        return [(payload, first)]
+    return [([word], first + k * rate) for k, word in enumerate(payload) if not is_ignored(word)]
+
+
+def is_ignored(word: int) -> bool:
+    """Return True if the first command of a control wavelet keeps it from the compute engine."""
+    return bool(word >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1)
+
+
+def packed(payload: list[int]) -> list[int]:
+    """Return values of 16 bits two to a wavelet, the first in the low half; a zero fills the last."""
+    even = payload if len(payload) % 2 == 0 else [*payload, 0]
+    return [low | high << WORD_BITS for low, high in zip(even[::2], even[1::2], strict=True)]
+
+
+def unpacked(payload: list[int]) -> list[int]:
+    """Return the values of wavelets that carry two."""
+    return [half for word in payload for half in (word & WORD_MASK, word >> WORD_BITS)]
+
+
+def _check_route(machine: Machine, issue: Issue, queue: OutputQueue) -> None:
+    """Find wavelets that go nowhere (AMB-34)."""
+    values = (issue.operation.number, queue.number)
+    if queue.color is None:
+        machine.fail_of(issue, Code.SENDS_WITHOUT_COLOR, *values)
+    if queue.flags & SWALLOWED:
+        machine.warn_of(issue, Code.SENDS_SWALLOWED, *values)
+    if queue.flags & LOST:
+        machine.fail_of(issue, Code.SENDS_LOST, *values)

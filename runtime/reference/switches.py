@@ -1,0 +1,345 @@
+"""Switches: colors whose routes change while the program runs; wavelets go from router to router.
+
+Control wavelets move the switches of the routers that they pass, so runs of wavelets travel hop by hop. Each router
+takes them from one port at a time, the others wait until its switch moves. What a router does next depends on the order
+of the wavelets on each link alone, and times follow from time stamps. Only where a router takes a color from several
+ports at once must time decide.
+
+A control wavelet is routed by the current position of the switch and then obeyed. It holds eight commands of three
+bits, a code and a bit that keeps it from the compute engine: the first in bits 22 to 24, the second from bit 25, and on
+through bits 28, 29 and 0 to 15. A router that pops the first one moves the others forward, and an ignored no-operation
+comes in behind.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ...targets.wavelets import (
+    ADVANCE,
+    COMMAND_BITS,
+    COMMANDS,
+    COMMANDS_SHIFT,
+    HIGH_COMMANDS,
+    NOP,
+    PORTS,
+    RESET,
+    SWITCH_POSITIONS,
+    TEARDOWN,
+)
+from ..fabric import model
+from ..findings import Code
+from .order import Kind
+from .queues import Run
+from .sending import is_ignored
+from .tasks import NEVER
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+RAMP, NORTH, EAST, SOUTH, WEST = range(len(PORTS))
+OPPOSITE = {NORTH: SOUTH, SOUTH: NORTH, EAST: WEST, WEST: EAST}
+STEP = {NORTH: (0, -1), SOUTH: (0, 1), EAST: (1, 0), WEST: (-1, 0)}
+"""Columns and rows to the neighbor at each port."""
+
+IGNORED = 1 << COMMAND_BITS - 1
+"""The bit of a command that keeps its wavelet from the compute engine."""
+
+IGNORED_NOP = (IGNORED | NOP) << COMMAND_BITS * (COMMANDS - 1)
+"""What comes in behind the last command when the first is popped."""
+
+LOW_COMMANDS = COMMAND_BITS * COMMANDS - HIGH_COMMANDS
+"""Bits of the last commands, from bit 0 on."""
+
+NO_POP, ALWAYS_POP, POP_ON_ADVANCE, POP_ON_ADVANCE_NOP = range(4)
+
+
+def popped(word: int) -> int:
+    """Return a control wavelet without its first command."""
+    high, low = (1 << HIGH_COMMANDS) - 1, (1 << LOW_COMMANDS) - 1
+    commands = ((word >> COMMANDS_SHIFT) & high) | ((word & low) << HIGH_COMMANDS)
+    commands = (commands >> COMMAND_BITS) | IGNORED_NOP
+    kept = word & ~((high << COMMANDS_SHIFT) | low)
+    return kept | ((commands & high) << COMMANDS_SHIFT) | (commands >> HIGH_COMMANDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Wavelets on their way to one port of a router; wavelet k is there at `first` + k * `rate`."""
+
+    payload: list[int]
+    first: int
+    rate: int
+    control: bool
+    is_marker: bool = False
+    """True if it is not a wavelet but moves the switch of the sender's router on."""
+    hops: int = 0
+
+    def cut(self, low: int, high: int) -> Passage:
+        """Return the wavelets `low` to `high`."""
+        return replace(self, payload=self.payload[low:high], first=self.first + low * self.rate)
+
+
+@dataclass(eq=False, slots=True)
+class Router:
+    """The router of a PE for one color: its switch, and the wavelets that wait at its ports."""
+
+    pe: int
+    x: int
+    y: int
+    receive: list[int]
+    """For each position the ports that it takes wavelets from, as bits..."""
+    transmit: list[int]
+    """... and those that it sends them to."""
+    valid: list[bool]
+    crowded: list[bool]
+    """For each position, True if time decides between wavelets of several ports."""
+    ring: bool
+    pop_mode: int
+    position: int
+    readers: list[int]
+    """Input queues of the PE that get what comes down the ramp."""
+    free: int = 0
+    """When it can pass the next wavelet."""
+    waiting: tuple[list[Passage], ...] = field(default_factory=lambda: tuple([] for _ in PORTS))
+    """By port, in the order in which they came."""
+    unread: int = 0
+    """Wavelets that came down the ramp of a PE without a queue for the color."""
+    left_grid: list[int] = field(default_factory=lambda: [0] * len(PORTS))
+    """Wavelets of data that it has sent over the edge of the grid, by port."""
+
+    def holds(self, port: int) -> bool:
+        """Return True if it does not take wavelets from a port now, or if time must decide."""
+        return not self.receive[self.position] >> port & 1 or self.crowded[self.position]
+
+    @property
+    def following(self) -> int:
+        """The next position of the switch."""
+        then = self.position + 1
+        if then < SWITCH_POSITIONS and self.valid[then]:
+            return then
+        return 0 if self.ring else self.position
+
+    def decision(self) -> tuple[int, int]:
+        """Return when the first wavelet came that time decides about, NEVER if there is none, and at which port."""
+        if not self.crowded[self.position]:
+            return NEVER, RAMP
+        heads = [
+            # A link keeps its order; what several queues of a PE send goes by time.
+            (min(run.first for run in runs) if port == RAMP else runs[0].first, port)
+            for port, runs in enumerate(self.waiting)
+            if runs and self.receive[self.position] >> port & 1
+        ]
+        return min(heads, default=(NEVER, RAMP))
+
+
+class SwitchedColor:
+    """All routers of a color that has a switch somewhere."""
+
+    def __init__(self, machine: Machine, color: model.SwitchedColor) -> None:
+        self.machine = machine
+        self.color = color.color
+        self.senders: list[int] = color.senders.tolist()
+        """Output queues of each PE that send the color."""
+        self._tables = color
+        self._routers: dict[int, Router] = {}
+        self._fresh: deque[tuple[int, Router, Passage]] = deque()
+        self._stirred: list[Router] = []
+        """Routers whose switches have moved while something waited."""
+        self._most_hops = 16 * machine.width * machine.height + 64
+
+    def router(self, pe: int) -> Router:
+        """Return the router of a PE."""
+        found = self._routers.get(pe)
+        if found is None:
+            color = self._tables
+            y, x = divmod(pe, self.machine.width)
+            readers = [queue for queue in color.readers[:, pe].tolist() if queue != model.NOWHERE]
+            found = self._routers[pe] = Router(
+                pe, x, y, color.receive[:, pe].tolist(), color.transmit[:, pe].tolist(), _truths(color.valid[:, pe]),
+                _truths(color.crowded[:, pe]), bool(color.ring[pe]), int(color.pop_mode[pe]), int(color.current[pe]),
+                readers,
+            )  # fmt: skip
+        return found
+
+    @property
+    def routers(self) -> list[Router]:
+        """The routers that have seen a wavelet, by number of their PEs."""
+        return [self._routers[pe] for pe in sorted(self._routers)]
+
+    def send(self, pe: int, payload: list[int], first: int, rate: int, *, control: bool, advances: bool) -> None:
+        """Send wavelets of a PE into its router; with `advances` its switch moves on behind the last one."""
+        router = self.router(pe)
+        self._fresh.append((RAMP, router, Passage(payload, first, rate, control)))
+        if advances:
+            behind = first + (len(payload) - 1) * rate + 1
+            self._fresh.append((RAMP, router, Passage([0], behind, 1, control=True, is_marker=True)))
+
+    def settle(self) -> None:
+        """Let wavelets go on until none can."""
+        while self._stirred or self._fresh:
+            if self._stirred:
+                self._release(self._stirred.pop())
+                continue
+            port, router, run = self._fresh.popleft()
+            if router.holds(port) or router.waiting[port]:
+                router.waiting[port].append(run)
+                self._plan(router)
+            else:
+                rest = self._go(router, port, run)
+                if rest is not None:
+                    router.waiting[port].append(rest)
+                    self._stirred.append(router)
+
+    def _release(self, router: Router) -> None:
+        """Pass what waits at a router whose switch has moved, as far as it takes it now."""
+        for port, runs in enumerate(router.waiting):
+            while runs and not router.holds(port):
+                run = runs.pop(0)
+                rest = self._go(router, port, run)
+                if rest is not None:
+                    runs.insert(0, rest)
+                if run.control:
+                    # The switch may have moved: look again.
+                    self._stirred.append(router)
+                    break
+        self._plan(router)
+
+    def _go(self, router: Router, port: int, run: Passage) -> Passage | None:
+        """Let a run pass, of control wavelets only the first; return the others."""
+        if not run.control or len(run.payload) == 1:
+            self._pass(router, port, run)
+            return None
+        self._pass(router, port, run.cut(0, 1))
+        return run.cut(1, len(run.payload))
+
+    # Time decides
+
+    def _plan(self, router: Router) -> None:
+        """Have a router choose when nothing earlier can reach it."""
+        time, _ = router.decision()
+        if time < NEVER:
+            self.machine.order.schedule(
+                time, Kind.ROUTER, router.pe, (self.color,), lambda cycle: self._decide(router, cycle)
+            )
+
+    def _decide(self, router: Router, cycle: int) -> None:
+        """Let the first wavelet pass; of those that came in one cycle that of the first port."""
+        time, port = router.decision()
+        if time != cycle:
+            return
+        runs = router.waiting[port]
+        place = next(place for place, run in enumerate(runs) if run.first == time)
+        run = runs.pop(place)
+        if len(run.payload) > 1:
+            runs.insert(place, run.cut(1, len(run.payload)))
+        self._pass(router, port, run.cut(0, 1))
+        self._stirred.append(router)
+        self.machine.settle(self)
+
+    # Passing a router
+
+    def _pass(self, router: Router, port: int, run: Passage) -> None:
+        """Let data, or one control wavelet, pass; wavelets leave in order, one a cycle at most."""
+        if router.free <= run.first:
+            self._pass_at(router, port, run)
+            return
+        count, late = len(run.payload), router.free - run.first
+        if run.rate == 1 or count == 1:
+            self._pass_at(router, port, replace(run, first=router.free))
+            return
+        # Those that have been waiting leave one a cycle until they have caught up with those that still come.
+        behind = min(-(-late // (run.rate - 1)), count)
+        rest = run.cut(behind, count)
+        self._pass_at(router, port, replace(run.cut(0, behind), first=router.free, rate=1))
+        if behind < count:
+            self._pass_at(router, port, rest)
+
+    def _pass_at(self, router: Router, port: int, run: Passage) -> None:
+        """Send a run on from a router when it is there, and obey it."""
+        machine = self.machine
+        if run.is_marker:
+            router.free = run.first
+            self._move(router, ADVANCE)
+            return
+        where = machine.program["colors"][self.color].where
+        if run.hops > self._most_hops:
+            machine.fail_at(router.pe, Code.SWITCHES_LOOP, where, self.color)
+        router.free = run.first + (len(run.payload) - 1) * run.rate + 1
+        outputs = router.transmit[router.position]
+        code = None
+        if run.control:
+            word = run.payload[0]
+            code = word >> COMMANDS_SHIFT & IGNORED - 1
+            if code == TEARDOWN:
+                machine.fail_at(router.pe, Code.TEARDOWN, where, self.color)
+            if is_ignored(word):
+                outputs &= ~(1 << RAMP)
+            if self._pops(router, code):
+                run = replace(run, payload=[popped(word)])
+        for out in range(len(PORTS)):
+            if outputs >> out & 1 and (out != port or out == RAMP):
+                if out == RAMP:
+                    self._deliver(router, run)
+                else:
+                    self._hop(router, port, out, run)
+        if code is not None:
+            self._move(router, code)
+
+    def _pops(self, router: Router, code: int) -> bool:
+        """Return True if a router takes the first command off a control wavelet that passes."""
+        moves = code == ADVANCE and router.following != router.position
+        mode = router.pop_mode
+        return (
+            mode == ALWAYS_POP
+            or (mode >= POP_ON_ADVANCE and moves)
+            or (mode == POP_ON_ADVANCE_NOP and code == NOP)
+        )  # fmt: skip
+
+    def _move(self, router: Router, code: int) -> None:
+        """Obey a command."""
+        then = router.following if code == ADVANCE else 0 if code == RESET else router.position
+        if then != router.position:
+            router.position = then
+            if any(router.waiting):
+                self._stirred.append(router)
+
+    def _hop(self, router: Router, port: int, out: int, run: Passage) -> None:
+        """Send a run to the neighbor on one side."""
+        timing = self.machine.timing
+        dx, dy = STEP[out]
+        x, y = router.x + dx, router.y + dy
+        if not (0 <= x < self.machine.width and 0 <= y < self.machine.height):
+            if not run.control:
+                router.left_grid[out] += len(run.payload)
+            return
+        turned = port not in (RAMP, OPPOSITE[out])
+        time = timing.hop + (timing.turn if turned else 0)
+        there = self.router(y * self.machine.width + x)
+        self._fresh.append((OPPOSITE[out], there, replace(run, first=run.first + time, hops=run.hops + 1)))
+
+    def _deliver(self, router: Router, run: Passage) -> None:
+        """Give wavelets to the queue at the end of the ramp."""
+        arrival = run.first + self.machine.timing.ramp
+        for number in router.readers:
+            queue = self.machine.queue(router.pe, number)
+            self.machine.arrive(router.pe, queue, Run(run.payload, arrival, run.rate, run.control))
+        if not router.readers:
+            router.unread += len(run.payload)
+
+    # What is left
+
+    def left_waiting(self) -> list[tuple[int, int, int]]:
+        """Return the wavelets that wait at routers: port, PE and how many, by port and PE."""
+        return [
+            (port, router.pe, count)
+            for port in range(len(PORTS))
+            for router in self.routers
+            if (count := sum(len(run.payload) for run in router.waiting[port] if not run.is_marker))
+        ]
+
+
+def _truths(values: Any) -> list[bool]:
+    return [bool(value) for value in values.tolist()]
