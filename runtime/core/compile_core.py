@@ -27,7 +27,7 @@ LIBRARY = "loomcore" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, "
 """The file name of the library."""
 
 FLAGS = (
-    "-std=c11", "-O3", "-g", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno",
+    "-std=c11", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno",
     "-Wall", "-Wextra",
 )  # fmt: skip
 """Flags of every source. Floats are computed as written: nothing is contracted or reordered."""
@@ -35,7 +35,7 @@ FLAGS = (
 VARIANTS = {"kernels.c": {"baseline": (), "avx2": ("-mavx2", "-mf16c")}}
 """Sources compiled once for every set of instructions, with the flags of each; the processor chooses at run time."""
 
-SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1")
+SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1")
 
 NO_COMPILER = 3
 """The exit status if there is no compiler."""
