@@ -58,6 +58,7 @@ class HostedEngine:
         self._warnings = warnings
         self._worded = 0
         self._slice = MIN_STEPS
+        self._said: set[tuple[int, int, tuple[int, ...]]] = set()
         self._word(fabric.findings)
         self.outline = outline(fabric)
         self._word(fabric.findings)
@@ -207,7 +208,14 @@ class HostedEngine:
 
     def _word(self, findings: Array) -> None:
         for record in findings:
-            deliver(self.fabric, finding_of(record), self._warnings)
+            finding = finding_of(record)
+            # What has no source place is told once for each thing that it says, not once for each PE.
+            said = finding.code, finding.task, finding.values
+            if not finding.where:
+                if said in self._said:
+                    continue
+                self._said.add(said)
+            deliver(self.fabric, finding, self._warnings)
 
     def finish(self) -> None:
         """Do nothing: a wafer has no channels to balance."""

@@ -131,7 +131,7 @@ class Classes:
         self.unit_pes = np.concatenate([np.zeros(0, np.int32), *pes])
         self.words = np.array(
             [
-                words_of(frame, int(record["words"]), target)
+                words_of(frame.shape, int(record["words"]), target)
                 for frame, record in zip(self.frames, records, strict=True)
             ],
             np.int64,
@@ -160,10 +160,13 @@ def words_in_use(words: int) -> int:
     return max(2, words)
 
 
-def words_of(frame: Frame, words: int, target: Target) -> int:
-    """Return the 16-bit words of memory of a PE: all of them or, on a large grid, those in use."""
+def words_of(shape: tuple[int, int], words: int, target: Target) -> int:
+    """Return the 16-bit words of memory of a PE: all of them or, on a large grid, those in use.
+
+    `shape` are the rows and columns of the class, `words` those of its record.
+    """
     whole, used = target.memory_bytes // 2, words_in_use(words)
-    rows, columns = frame.shape
+    rows, columns = shape
     if target.name in CHIPS or 2 * whole * rows * columns > MAX_WHOLE_MEMORY:
         return used
     return max(whole, used)

@@ -13,6 +13,7 @@ from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...dialects.machine.code import Bodies
 from ...operations.float_exceptions import message
+from ..fabric.classes import words_in_use, words_of
 from . import float_exceptions
 from .fifos import Fifo
 from .lost_wavelets import cause
@@ -34,10 +35,6 @@ BLOCK_UNITS = 16384
 """Units a block should have: fewer leave too little work for one numpy call, more spill the cache."""
 
 
-MAX_WHOLE_MEMORY = 1 << 27
-"""Bytes up to which a class of PEs gets all the memory of its PEs, not only what the program has laid out."""
-
-
 class UnitClass:
     """The units of one `flow.units`: their memory, clocks, tasks and queues, in class coordinates."""
 
@@ -55,9 +52,9 @@ class UnitClass:
         self.units = self.placement.units
         self.shape = self.placement.shape
         height, width = self.shape
-        self.words_in_use = max(2, op.words.value.data)
+        self.words_in_use = words_in_use(op.words.value.data)
         """The 16-bit words in which the program has laid out its buffers."""
-        self.memory = Memory(height, self._words(machine), width)
+        self.memory = Memory(height, words_of(self.shape, op.words.value.data, machine.target), width)
         self.scalar_views: dict[str, Any] = {}
         self.clock = np.zeros(self.shape, np.int64)
         self.busy = np.zeros(self.shape, np.bool_)
@@ -103,17 +100,6 @@ class UnitClass:
     def variables(self) -> Variables:
         """Where the buffers are, for addresses known at run time only; asked for once all of them are laid out."""
         return Variables(self.buffers.values(), self.memory.words)
-
-    def _words(self, machine: WarpMachine) -> int:
-        """Return the words of memory of a unit: all of a PE or, on a large grid, those in use.
-
-        Pages that nothing touches cost nothing.
-        """
-        whole = machine.target.memory_bytes // 2
-        height, width = self.shape
-        if machine.is_chip or 2 * whole * height * width > MAX_WHOLE_MEMORY:
-            return self.words_in_use
-        return max(whole, self.words_in_use)
 
     def resources(self) -> list[Resource]:
         """Return all that only one operation at a time may use."""

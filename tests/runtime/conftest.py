@@ -3,11 +3,9 @@
 import pytest
 
 from loomir.runtime.fabric import classes
-from loomir.runtime.warps import unit_class
 
 
 @pytest.fixture
 def memory_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give PEs only the memory in which their program has buffers, as on a grid that is too large for all of it."""
-    monkeypatch.setattr(unit_class, "MAX_WHOLE_MEMORY", 0)
     monkeypatch.setattr(classes, "MAX_WHOLE_MEMORY", 0)

@@ -257,7 +257,6 @@ def test_an_index_outside_an_array_reaches_the_memory_beside_it(
         assert f"warning: {text} is outside @u, which has {extent} elements there, {place}" in line
 
 
-@pytest.mark.executors("warps")
 @GRIDS
 @pytest.mark.parametrize("access", ["load", "store"])
 @pytest.mark.parametrize("index", [-20, 9000])

@@ -403,7 +403,6 @@ AWAY = "%d = dsd.mem1d %v at %k extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !ds
         (AWAY, 4, -2, "fmovs in @main reaches word address -2 on PE"),
     ],
 )
-@pytest.mark.executors("warps")
 @pytest.mark.usefixtures("memory_in_use")
 def test_stray_pointers(
     access: str, pointer: int, count: int, message: str, width: int, height: int, block: int | None

@@ -617,7 +617,6 @@ def test_stream_out_of_range_on_one_unit(capsys: pytest.CaptureFixture) -> None:
     assert "reaches element 16 of @data, which has 16, on PE (3, 0)" in capsys.readouterr().err
 
 
-@pytest.mark.executors("warps")
 @pytest.mark.parametrize(("at", "word"), [(40, 139), (-18, -2)])
 @pytest.mark.usefixtures("memory_in_use")
 def test_stream_beyond_memory_in_use(at: int, word: int) -> None:
