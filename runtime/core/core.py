@@ -20,7 +20,7 @@ from ..fabric.model import Fabric
 from ..findings import FINDING
 from ..reports.rest import TASK, WAIT, WAVELETS, Rest
 from ..tables.format import SECTIONS, Tables
-from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, SLOTS
+from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, SLOTS
 from . import library
 
 Array = npt.NDArray[Any]
@@ -74,8 +74,6 @@ def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
         found.append("networks of messages")
     if len(tables["fifos"]):
         found.append("FIFOs")
-    if len(tables["register_loads"]) or len(tables["register_reads"]):
-        found.append("data structure registers")
     code = tables["code"]["op"]
     for instruction, text in (
         ("directive", "directives"), ("set_exception_mask", "exceptions"), ("check_exceptions", "exceptions"),
@@ -96,13 +94,15 @@ def element_cycles(timing: Timing, name: str) -> Fraction:
 
 
 def dsd_rows(timing: Timing) -> Array:
-    """Return what the core needs of each DSD operation: sources, if it moves, words of its result, cycles."""
-    rows = np.zeros((len(DSD_ROWS), 5), np.uint32)
+    """Return what the core needs of each DSD operation, as machine.h says."""
+    rows = np.zeros((len(DSD_ROWS), 9), np.uint32)
     for number, name in enumerate(DSD_ROWS):
         row, cycles = OPERATIONS[name], element_cycles(timing, name)
-        rows[number] = (
+        rows[number, :5] = (
             len(row.sources), row.function == "move", row.operand_bits[0] // 16, cycles.numerator, cycles.denominator,
         )  # fmt: skip
+        kinds = (row.destination, *row.sources)
+        rows[number, 5 : 5 + len(kinds)] = [KIND[kind] for kind in kinds]
     return rows
 
 

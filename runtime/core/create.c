@@ -3,6 +3,23 @@
 
 #include "machine.h"
 
+/* Sets how an operation runs: its microthread, and the tasks that its end starts. */
+void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread) {
+    uint8_t *places[] = {&operation->activate, &operation->unblock, &operation->control_activate,
+                         &operation->control_unblock};
+    operation->is_async = thread != NO_MICROTHREAD;
+    operation->thread = thread;
+    operation->has_completion = false;
+    for (int k = 0; k < 4; k++) {
+        *places[k] = NO_TASK;
+        if (tasks[k] != NO_ROW) {
+            const struct task_row *task = &tables->tasks[tasks[k]];
+            *places[k] = (uint8_t)(tasks[k] - tables->classes[task->owner].tasks);
+            operation->has_completion = true;
+        }
+    }
+}
+
 static void prepare_operations(struct core *core, const struct core_input *input) {
     const struct tables *tables = &core->tables;
     const struct kernel *kernels = loom_kernels();
@@ -19,19 +36,14 @@ static void prepare_operations(struct core *core, const struct core_input *input
         operation->words = (uint8_t)dsd[2];
         operation->numerator = dsd[3];
         operation->denominator = dsd[4];
-        operation->is_async = row->microthread != NO_MICROTHREAD;
-        operation->thread = row->microthread;
-        const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
-        uint8_t *places[] = {&operation->activate, &operation->unblock, &operation->control_activate,
-                             &operation->control_unblock};
-        for (int t = 0; t < 4; t++) {
-            *places[t] = NO_TASK;
-            if (tasks[t] != NO_ROW) {
-                const struct task_row *task = &tables->tasks[tasks[t]];
-                *places[t] = (uint8_t)(tasks[t] - tables->classes[task->owner].tasks);
-                operation->has_completion = true;
-            }
+        for (int place = 0; place <= operation->sources; place++) {
+            uint8_t kind = (uint8_t)dsd[5 + place];
+            operation->kinds[place] = kind != KIND_F16 || row->format == 0 ? kind : row->format == 1 ? KIND_BF16 : KIND_I16;
         }
+        operation->settings = NO_ROW;
+        operation->on_control = row->flags & ON_CONTROL;
+        const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
+        set_settings(tables, operation, tasks, row->microthread);
     }
 }
 
@@ -81,7 +93,8 @@ static void prepare_uses(struct core *core) {
         for (int n = 0; n < body->descriptors; n++) {
             const struct descriptor_row *row = &tables->descriptors[*rows++];
             *descriptor = (struct descriptor){.address = row->address, .row = row->row, .type = row->type,
-                                              .kind = row->kind, .dimensions = row->dimensions, .flags = row->flags};
+                                              .kind = row->kind, .dimensions = row->dimensions, .flags = row->flags,
+                                              .load = NO_ROW};
             memcpy(descriptor->extents, row->extents, sizeof row->extents);
             memcpy(descriptor->strides, row->strides, sizeof row->strides);
             descriptor++;
@@ -189,7 +202,8 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
     uint64_t tasks = sizeof(struct pe), completions = tasks + class->task_count * sizeof(struct task_state);
     uint64_t inputs = completions + class->completion_count * sizeof(struct completion_state);
     uint64_t resources = inputs + class->queue_count * sizeof(struct input);
-    class->pe_bytes = (resources + class->resource_count * sizeof(struct resource) + 63) / 64 * 64;
+    uint64_t registers = resources + class->resource_count * sizeof(struct resource);
+    class->pe_bytes = (registers + core->register_count * sizeof(struct descriptor) + 63) / 64 * 64;
     class->pes = allocate_large(core, units * class->pe_bytes);
     const int32_t *numbers = input->unit_pes + input->class_first[class->number];
     for (uint32_t unit = 0; unit < units; unit++) {
@@ -205,6 +219,7 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
         pe->completions = (struct completion_state *)(void *)(state + completions);
         pe->inputs = (struct input *)(void *)(state + inputs);
         pe->resources = (struct resource *)(void *)(state + resources);
+        pe->registers = (struct descriptor *)(void *)(state + registers);
         pe->tile = pe->y / TILE * tiles_across(core) + pe->x / TILE;
         pe->queued = NEVER;
         pe->task = NO_TASK;
@@ -302,6 +317,7 @@ struct core *core_create(const struct core_input *input) {
             core->prices[k] += core->tables.costs[k].counts[c] * input->prices[c];
         }
     }
+    place_registers(core);
     prepare_operations(core, input);
     prepare_accesses(core);
     prepare_uses(core);
@@ -337,6 +353,13 @@ void core_destroy(struct core *core) {
     }
     for (uint64_t k = 0; k < core->block_count; k++) {
         free(core->blocks[k]);
+    }
+    for (uint64_t k = 0; k < core->tables.operations_count; k++) {
+        while (core->operations[k].variants != NULL) {
+            struct operation *made = core->operations[k].variants;
+            core->operations[k].variants = made->variants;
+            free(made);
+        }
     }
     struct pool *pools[] = {&core->runs, &core->opens, &core->send_pool, &core->moments, &core->earlies,
                             &core->arrivals};

@@ -16,7 +16,7 @@ void warn(struct core *core, struct pe *pe, uint32_t code, uint32_t task, uint32
     if (!warns(core, where)) {
         return;
     }
-    core->warned[where / 8] |= (uint8_t)(1 << where % 8);
+    core->warned[where / 8] |= (uint8_t)(1 << where % 8); /* also of no place: some warnings come only once then */
     grow(core, (void **)&core->warnings, &core->warning_room, core->warning_count + 1, sizeof *core->warnings);
     fill(&core->warnings[core->warning_count++], pe, code, task, where, values, count);
 }

@@ -145,7 +145,7 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
         if (count < room) {
             struct wait_record *record = &records[count];
             *record = (struct wait_record){
-                .pe = pe->number, .operation = open->operation->number, .settings = NO_ROW, .task = open->task,
+                .pe = pe->number, .operation = open->operation->number, .settings = open->operation->settings, .task = open->task,
                 .where = open->where, .row = pe->class->queues[open->queue[k]].number, .use = NO_ROW, .pc = NO_ROW,
                 .output = to->type == QUEUE_RUN ? to->row : NO_ROW, .kind = RECEIVES, .count = open->count,
                 .position = open->position};
@@ -172,7 +172,7 @@ uint64_t core_waits(const struct core *core, struct wait_record *records, uint64
     for (const struct send *send = core->sends; send != NULL; send = send->next, count++) {
         if (count < room) {
             records[count] = (struct wait_record){
-                .pe = send->pe->number, .operation = send->operation->number, .settings = NO_ROW, .task = send->task,
+                .pe = send->pe->number, .operation = send->operation->number, .settings = send->operation->settings, .task = send->task,
                 .where = send->where, .row = send->queue, .output = NO_ROW, .use = NO_ROW, .pc = NO_ROW, .kind = SENDS,
                 .count = send->count};
             if (send->is_sync) {

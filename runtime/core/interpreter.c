@@ -72,11 +72,11 @@ static int64_t address_of(struct core *core, struct pe *pe, const struct access 
     uint32_t task = running_task(pe);
     int64_t memory = 2 * class->words, address;
     if (access->flags & ACCESS_POINTER) {
-        address = registers[0];
+        uint64_t sum = (uint64_t)registers[0];
         if (access->rank > 0) {
-            address += registers[1] * access->bytes;
+            sum += (uint64_t)registers[1] * access->bytes;
         }
-        address &= WORD_MASK;
+        address = (int64_t)(sum & WORD_MASK);
         if (address + access->bytes > memory) {
             fail(core, pe, ADDRESS_OUTSIDE, task, where, VALUES(address));
             return -1;
@@ -173,10 +173,13 @@ static inline const struct descriptor *descriptor_at(struct frame *frame, uint16
                                        : frame->use->descriptors + (operand - STATIC_DESCRIPTOR);
 }
 
-static int32_t within(int64_t address) {
+/* Returns an address that a descriptor can hold: one far beyond memory is no less outside. */
+int32_t within(int64_t address) {
     const int64_t most = 1 << 30;
     return (int32_t)(address > most ? most : address < -most ? -most : address);
 }
+
+static int64_t moderate(int64_t value) { return within(value); }
 
 static int64_t element_words(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
 
@@ -197,14 +200,14 @@ static uint32_t change(struct descriptor *walk, uint32_t op, uint32_t place, int
             walk->row = NO_ROW;
         }
         return 0;
-    case I_set_offset: walk->address = within(walk->address + value * element_words(walk)); return 0;
+    case I_set_offset: walk->address = within(walk->address + moderate(value) * element_words(walk)); return 0;
     case I_set_stride: walk->strides[place & 3] = (int16_t)value; return 0;
     case I_set_extent: walk->extents[place & 3] = (uint16_t)value; return 0;
     case I_advance:
         if (!is_walk) {
             return DESCRIPTOR_SHAPE;
         }
-        walk->address = within(walk->address + value);
+        walk->address = within(walk->address + moderate(value));
         return 0;
     case I_resize:
         if (walk->type == FIFO_END || (is_walk && walk->dimensions != 1)) {
@@ -497,7 +500,19 @@ next:
     CASE(fail):
         FAIL(FAILURE, (int64_t)slots[ip->c].number);
     CASE(load_register):
-    CASE(read_register):
+        load_register(core, pe, (uint32_t)slots[ip->c].number, descriptor_at(frame, ip->a));
+        ip++;
+        NEXT;
+    CASE(read_register): {
+        uint32_t row = (uint32_t)slots[ip->c].number;
+        uint32_t code = read_register(core, pe, row, descriptors_of(frame) + (ip->a & 0x3FFF));
+        if (code != 0) {
+            const struct register_read_row *read = &core->tables.register_reads[row];
+            FAIL(code, read->file, read->number);
+        }
+        ip++;
+        NEXT;
+    }
     CASE(set_fifo_length):
     CASE(directive):
     CASE(set_exception_mask):

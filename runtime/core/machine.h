@@ -57,9 +57,11 @@ struct descriptor {
     int16_t strides[4];
     uint8_t type, kind, dimensions, flags;
     uint16_t mark; /* in the high halves of wavelets, if MARKED */
-    uint16_t held; /* 1 + number of the data structure register it was read from, by file; 0: none */
+    uint16_t held; /* 1 + place of the data structure register it was read from; 0: none */
+    uint32_t load; /* row of the load that says how operations run, or NO_ROW */
+    uint32_t unused;
 };
-enum { MARKED = 0x80, FIFO_EXPECTED = 0x40 }; /* flags of our own */
+enum { MARKED = 0x80, SAVES_ADDRESS = 0x40 }; /* flags of our own: operations move the register on */
 
 /* Code, prepared for the interpreter */
 
@@ -74,12 +76,14 @@ struct operation {
     const struct kernel *kernel;
     uint32_t number; /* its row */
     uint8_t sources;
-    uint8_t is_move, is_async, has_completion;
+    uint8_t is_move, is_async, has_completion, on_control;
     uint8_t words;                          /* of an element of the destination */
     uint32_t numerator, denominator;        /* cycles of an element, but for strides */
     uint32_t thread;                        /* its microthread */
     uint8_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
+    uint32_t settings;           /* row of the load of a register that says how it runs, or NO_ROW */
+    struct operation *variants; /* the same with other settings */
 };
 enum { NO_TASK = 0xFF };
 enum { SLOT_USE, SLOT_COLUMN, SLOT_ACCESS, SLOT_LOAD, SLOT_READ, SLOT_OPERATION, SLOT_TASK };
@@ -213,6 +217,7 @@ struct pe {
     struct completion_state *completions;
     struct input *inputs;       /* by queue of the class */
     struct resource *resources; /* queues, then microthreads */
+    struct descriptor *registers;
     struct open *open;
     uint64_t *suspended; /* its stack, while it waits in the middle of a task */
     const struct class *class;
@@ -224,7 +229,7 @@ struct pe {
     uint32_t held_sends;
     struct pe *next_dirty;
 };
-_Static_assert(sizeof(struct pe) <= 168, "the hot record of a PE");
+_Static_assert(sizeof(struct pe) <= 176, "the hot record of a PE");
 
 /* A square of the grid, with its PEs in which something changed */
 struct tile {
@@ -315,6 +320,10 @@ struct timing {
     int64_t hop, inject, ramp, task_start, dsd_setup, async_issue, read_words, reduction;
 };
 
+/* Of a DSD operation: sources, if it is a move, words of the destination, numerator and denominator of the cycles of an
+ * element, kinds of the operands. */
+enum { DSD_FIELDS = 9 };
+
 /* What a core is made from, all of which outlives it: the arrays are those of runtime/fabric. */
 struct core_input {
     const struct tables *tables;
@@ -334,7 +343,7 @@ struct core_input {
     uint8_t *const *memory;       /* of each class */
     const uint64_t *memory_bytes; /* of a PE of each class */
     const int64_t *prices;        /* of each class of costs */
-    const uint32_t (*dsd_rows)[5]; /* sources, is a move, words of the destination, cycles of an element */
+    const uint32_t (*dsd_rows)[DSD_FIELDS];
     struct timing timing;
     uint32_t width, height, queue_count, strings;
 };
@@ -350,7 +359,8 @@ enum { PAYLOAD_CLASSES = 40 };
 struct core {
     struct tables tables;
     struct timing timing;
-    uint32_t width, height, class_count, queue_count;
+    uint32_t width, height, class_count, queue_count, register_count;
+    uint16_t register_place[MAX_REGISTER_FILES][256];
     struct class *classes;
     struct pe **pe_of; /* by number in the grid, or NULL */
     uint32_t *queue_place; /* of each queue in its class */
@@ -471,6 +481,18 @@ static inline uint32_t kind_bytes(uint8_t kind) {
     return bytes[kind];
 }
 int64_t walk_count(const struct descriptor *walk);
+
+/* registers.c */
+void place_registers(struct core *core);
+void load_register(struct core *core, struct pe *pe, uint32_t row, const struct descriptor *descriptor);
+uint32_t read_register(struct core *core, struct pe *pe, uint32_t row, struct descriptor *descriptor);
+const struct operation *from_registers(struct core *core, struct pe *pe, const struct operation *operation,
+                                       struct operand_state *operands, uint32_t where);
+void move_registers(struct pe *pe, const struct operation *operation, const struct operand_state *operands,
+                    int64_t count);
+int64_t walk_offset(const struct descriptor *walk, int64_t k);
+int32_t within(int64_t address);
+void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread);
 
 /* operations.c */
 enum { DONE_NOW, WAITS, WENT_WRONG };

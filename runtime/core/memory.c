@@ -11,7 +11,7 @@ int64_t walk_count(const struct descriptor *walk) {
 }
 
 /* Returns the offset of element `k` of a walk, in elements. */
-static int64_t offset_of(const struct descriptor *walk, int64_t k) {
+int64_t walk_offset(const struct descriptor *walk, int64_t k) {
     int64_t offset = 0, last = 0;
     for (int dim = 0; dim < walk->dimensions; dim++) {
         int64_t extent = walk->extents[walk->dimensions - 1 - dim], step = last + walk->strides[dim];
@@ -64,9 +64,9 @@ bool check_walk(struct core *core, struct pe *pe, const struct operation *operat
     if (address + lowest / 2 >= start && address + highest / 2 + width <= end) {
         return true;
     }
-    int64_t least = offset_of(walk, low), most = least;
+    int64_t least = walk_offset(walk, low), most = least;
     for (int64_t k = low + 1; k < high; k++) {
-        int64_t offset = offset_of(walk, k);
+        int64_t offset = walk_offset(walk, k);
         least = offset < least ? offset : least;
         most = offset > most ? offset : most;
     }
@@ -79,8 +79,8 @@ bool check_walk(struct core *core, struct pe *pe, const struct operation *operat
              VALUES(operation->number, first < 0 ? first : behind - 1, walk->row));
         return false;
     }
-    if (buffer != NO_ROW) {
-        int64_t word = first < start ? first : walk->row == NO_ROW ? behind - width : behind;
+    if (buffer != NO_ROW && (where != 0 || !(core->warned[0] & 1))) {
+        int64_t word = first < start ? first : behind - width;
         warn(core, pe, WALK_LEAVES_BUFFER, task, where, VALUES(operation->number, word, buffer, width));
     }
     return true;

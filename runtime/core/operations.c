@@ -426,7 +426,20 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
 /* Runs or starts an operation at `*now`, and moves that on; WAITS if the task has to wait for its end. */
 int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
           uint32_t where, cycle *now) {
+    bool holds = false;
+    for (int k = 0; k <= operation->sources; k++) {
+        holds |= !operands[k].is_number && operands[k].descriptor.held != 0;
+    }
+    if (holds) {
+        operation = from_registers(core, pe, operation, operands, where);
+        if (operation == NULL) {
+            return WENT_WRONG;
+        }
+    }
     int64_t count = count_of(operation, operands);
+    if (holds) {
+        move_registers(pe, operation, operands, count);
+    }
     bool receives = false;
     for (int k = 1; k <= operation->sources; k++) {
         receives |= !operands[k].is_number && operands[k].descriptor.type == QUEUE_RUN;

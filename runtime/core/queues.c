@@ -100,7 +100,7 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
 static void feed(struct core *core, struct open *open, struct run **runs) {
     const struct operation *operation = open->operation;
     struct pe *pe = open->pe;
-    if (operation->row->flags & ON_CONTROL) {
+    if (operation->on_control) {
         for (int k = 0; k < open->inputs; k++) {
             if (runs[k]->control) {
                 end_by_control(core, open, runs);

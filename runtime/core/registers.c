@@ -1,0 +1,118 @@
+/* Data structure registers (DSRs): each keeps a descriptor from one task to the next, and says how operations run. */
+#include "machine.h"
+
+/* Gives each register that the program names a place. */
+void place_registers(struct core *core) {
+    for (int file = 0; file < MAX_REGISTER_FILES; file++) {
+        for (int number = 0; number < 256; number++) {
+            bool named = false;
+            for (uint64_t k = 0; k < core->tables.register_loads_count; k++) {
+                const struct register_load_row *row = &core->tables.register_loads[k];
+                named |= row->file == file && row->number == number;
+            }
+            for (uint64_t k = 0; k < core->tables.register_reads_count; k++) {
+                const struct register_read_row *row = &core->tables.register_reads[k];
+                named |= row->file == file && row->number == number;
+            }
+            if (named) {
+                core->register_place[file][number] = (uint16_t)core->register_count++;
+            }
+        }
+    }
+}
+
+void load_register(struct core *core, struct pe *pe, uint32_t number, const struct descriptor *descriptor) {
+    const struct register_load_row *row = &core->tables.register_loads[number];
+    uint16_t place = core->register_place[row->file][row->number];
+    struct descriptor *held = &pe->registers[place];
+    *held = *descriptor;
+    held->held = (uint16_t)(place + 1);
+    held->load = row->flags & LOAD_ASYNC ? number : NO_ROW;
+    held->flags &= (uint8_t)~SAVES_ADDRESS;
+    held->flags |= row->flags & LOAD_SAVES_ADDRESS ? SAVES_ADDRESS : 0;
+}
+
+/* Stores what a register holds; returns the code of a finding, or 0. */
+uint32_t read_register(struct core *core, struct pe *pe, uint32_t number, struct descriptor *descriptor) {
+    const struct register_read_row *row = &core->tables.register_reads[number];
+    *descriptor = pe->registers[core->register_place[row->file][row->number]];
+    if (descriptor->held == 0) {
+        return REGISTER_EMPTY;
+    }
+    return row->fifo && descriptor->type != FIFO_END ? REGISTER_WITHOUT_FIFO : 0;
+}
+
+/* Returns an operation with the settings of the load of a register. */
+static const struct operation *variant(struct core *core, const struct operation *operation, uint32_t load) {
+    struct operation *own = &core->operations[operation->number];
+    for (struct operation *known = own->variants; known != NULL; known = known->variants) {
+        if (known->settings == load) {
+            return known;
+        }
+    }
+    const struct register_load_row *row = &core->tables.register_loads[load];
+    const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
+    struct operation *made = core_allocate(core, 1, sizeof *made);
+    *made = *own;
+    made->settings = load;
+    made->on_control = row->flags & LOAD_ON_CONTROL;
+    set_settings(&core->tables, made, tasks, row->microthread);
+    own->variants = made;
+    return made;
+}
+
+/* Returns the operation as its operands say that it runs: the first that does decides, the destination before the
+ * sources. NULL after a finding that is an error. */
+const struct operation *from_registers(struct core *core, struct pe *pe, const struct operation *operation,
+                                       struct operand_state *operands, uint32_t where) {
+    const struct operation *chosen = operation;
+    bool is_settled = false;
+    for (int k = 0; k <= operation->sources; k++) {
+        const struct descriptor *held = &operands[k].descriptor;
+        if (operands[k].is_number) {
+            continue;
+        }
+        if (held->held == 0) {
+            is_settled |= held->type == QUEUE_RUN && operation->is_async;
+            continue;
+        }
+        if (held->type != QUEUE_RUN && (kind_bytes(held->kind) == 4) != (operation->kernel->size[k] == 4)) {
+            int file = 0, number = 0;
+            for (int f = 0; f < MAX_REGISTER_FILES; f++) {
+                for (int n = 0; n < 256; n++) {
+                    if (pe->registers[core->register_place[f][n]].held == held->held &&
+                        core->register_place[f][n] == held->held - 1) {
+                        file = f;
+                        number = n;
+                    }
+                }
+            }
+            fail(core, pe, REGISTER_WIDTH, running_task(pe), where,
+                 VALUES(operation->number, file, number, operation->kinds[k], held->kind));
+            return NULL;
+        }
+        if (held->load != NO_ROW && !is_settled) {
+            chosen = variant(core, operation, held->load);
+            is_settled = true;
+        }
+    }
+    return chosen;
+}
+
+/* Leaves the registers that operations move on behind `count` elements (DSR-067). */
+void move_registers(struct pe *pe, const struct operation *operation, const struct operand_state *operands,
+                    int64_t count) {
+    for (int k = 0; k <= operation->sources; k++) {
+        const struct descriptor *walk = &operands[k].descriptor;
+        if (operands[k].is_number || walk->held == 0 || !(walk->flags & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
+            continue;
+        }
+        struct descriptor *held = &pe->registers[walk->held - 1];
+        *held = *walk;
+        held->load = NO_ROW;
+        if (count > 0) {
+            int64_t elements = walk_offset(walk, count - 1) + walk->strides[walk->dimensions - 1];
+            held->address = within(walk->address + elements * (kind_bytes(walk->kind) == 4 ? 2 : 1));
+        }
+    }
+}
