@@ -128,7 +128,7 @@ OTHER_FABRICS = {
       flow.route @c on [2, 1] from [west] to [ramp]
       flow.units @a on [:2, 1] words 8 {
         flow.queue output @out id 2 colors [@c on [:, :]]
-        flow.queue output @two id 3 colors [@c on [1, :]]
+        flow.queue output @two id 3 colors [@c on [:, :]]
       }
       flow.units @b on [:, 0] + [2, 1] words 8 {
         flow.queue input @in id 2 colors [@c on [1:, :]]
