@@ -31,7 +31,7 @@ def run(body: str, width: int = 1, height: int = 1, block_units: int | None = No
     made = machine(body, width, height, block_units)
     for _ in range(launches):
         made.launch("main", [])
-        made.run(100000)
+        made.run(1_000_000)
     return made
 
 
