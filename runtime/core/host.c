@@ -91,12 +91,16 @@ void core_counts(const struct core *core, int64_t *counts) {
 
 void core_error(const struct core *core, struct finding *finding) { *finding = core->error; }
 void core_warnings(const struct core *core, struct finding *findings) {
-    memcpy(findings, core->warnings, core->warning_count * sizeof *findings);
+    if (core->warning_count > 0) {
+        memcpy(findings, core->warnings, core->warning_count * sizeof *findings);
+    }
 }
 
 /* What is printed: for each record its cycle, PE, row of `prints`, and arguments. */
 void core_prints(const struct core *core, int64_t *words) {
-    memcpy(words, core->prints.words, core->prints.count * sizeof *words);
+    if (core->prints.count > 0) {
+        memcpy(words, core->prints.words, core->prints.count * sizeof *words);
+    }
 }
 
 /* Where the task is that wants a step beyond the last: its PE, its task, its source place. */
