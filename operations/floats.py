@@ -37,12 +37,12 @@ _NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000}
 
 
 def number(pattern: int, kind: str) -> float:
-    """Return the number with the bits of a float."""
+    """Return the number with the bits of a float, the lowest ones of a pattern."""
     if kind == "f32":
-        return struct.unpack("<f", pattern.to_bytes(4, "little"))[0]
+        return struct.unpack("<f", (pattern & 0xFFFFFFFF).to_bytes(4, "little"))[0]
     if kind == "f16":
-        return struct.unpack("<e", pattern.to_bytes(2, "little"))[0]
-    return struct.unpack("<f", (pattern << 16).to_bytes(4, "little"))[0]
+        return struct.unpack("<e", (pattern & 0xFFFF).to_bytes(2, "little"))[0]
+    return struct.unpack("<f", ((pattern & 0xFFFF) << 16).to_bytes(4, "little"))[0]
 
 
 def bits(value: float, kind: str) -> int:

@@ -23,7 +23,9 @@ from . import code as code_checks
 from .code import BodyUses
 from .format import (
     ACCESS_POINTER,
+    ACTIVE,
     CLASS_TRAPS,
+    COMPLETION_ACTIVATES,
     EXPORT_BUFFER,
     EXPORT_FUNCTION,
     FIFO_END,
@@ -182,6 +184,7 @@ class _Checker:
 
     def members(self) -> None:
         """Check that what a class has is in one piece, class after class."""
+        self.below("tasks", "type", len(TASK_TYPES))
         words = self.column("classes", "words")
         self.all_hold(
             "classes", (words >= 2) & (2 * words <= self.target.memory_bytes), "has too many words, or too few"
@@ -368,6 +371,8 @@ class _Checker:
             self.named(section, field, "tasks", optional=True)
             row = self.column(section, field)
             named = row != NONE
+            if field.endswith("activate"):
+                self.local(row[named])
             mine = tasks[row[named]]
             if ((owner[named] >= 0) & (owner[named] != mine)).any():
                 refuse(f"an operation of '{section}' starts tasks of two classes")
@@ -377,6 +382,11 @@ class _Checker:
                       "has a microthread that the target lacks")  # fmt: skip
         self.below(section, "priority", len(PRIORITIES))
         return owner
+
+    def local(self, tasks: Integers) -> None:
+        """Check that tasks are local ones, which alone can be activated."""
+        if (self.column("tasks", "type")[tasks] != TASK_TYPES.index("local")).any():
+            refuse("a task is activated that is not a local one")
 
     def operations(self) -> None:
         self.operation_owner = self.ends("operations")
@@ -481,12 +491,13 @@ class _Checker:
             named = task != NONE
             if (self.column("tasks", "owner")[task[named]] != owner[named]).any():
                 refuse("a FIFO starts the task of another class")
+            self.local(task[named])
         for field in ("empty_action", "full_action"):
             self.below("fifos", field, len(FIFO_ACTIONS))
 
     def tasks(self) -> None:
-        self.below("tasks", "type", len(TASK_TYPES))
         self.below("tasks", "flags", 32)
+        self.local(np.flatnonzero(self.column("tasks", "flags") & (ACTIVE | COMPLETION_ACTIVATES)))
         for row, record in enumerate(self.tables["tasks"]):
             type, use, owner = TASK_TYPES[int(record["type"])], int(record["use"]), int(record["owner"])
             queue = int(record["queue"])

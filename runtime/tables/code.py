@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from .format import ACCESS_POINTER, Tables
+from .format import ACCESS_POINTER, TASK_TYPES, Tables
 from .instructions import (
     CONTROL,
     CONTROL_NUMBER,
@@ -133,6 +133,11 @@ class _CodeChecker:
         np.maximum.at(most, at, self.entry_counts[named])
         np.maximum.at(results, at, self.entry_results[named])
         mine = base[body] + slot
+        activated = np.zeros(int(base[-1]), np.bool_)
+        activated[mine[op[place] == CONTROL_NUMBER["activate"]]] = True
+        started = uses.row[named][activated[at]]
+        if (tables["tasks"]["type"][started] != TASK_TYPES.index("local")).any():
+            self.refuse("a task is activated that is not a local one")
         for number, field, values in (
             (_CALL, 1, most), (_CALL, 2, results), (_LOAD, 1, most), (_STORE, 1, most), (_PRINT, 1, most),
             (_ASSERT, 1, most),

@@ -303,7 +303,7 @@ class OnePe:
 
 
 @pytest.mark.parametrize("seed", range(60))
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(12)
 def test_tables_do_what_the_engine_does(seed: int) -> None:
     module = parse(program(seed), verify=False)
     module.verify()
