@@ -20,7 +20,7 @@ from ..fabric.model import Fabric
 from ..findings import FINDING
 from ..reports.rest import TASK, WAIT, WAVELETS, Rest
 from ..tables.format import SECTIONS, Tables
-from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, SLOTS
+from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, MAX_CALLS, SLOTS
 from . import library
 
 Array = npt.NDArray[Any]
@@ -61,7 +61,7 @@ class _Input(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_void_p) for name in _POINTERS),
         ("timing", _Timing),
-        *((name, ctypes.c_uint32) for name in ("width", "height", "queue_count", "strings")),
+        *((name, ctypes.c_uint32) for name in ("width", "height", "queue_count", "strings", "max_calls")),
     ]
 
 
@@ -152,6 +152,7 @@ class Core:
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)
         result.strings = len(self.tables.strings)
+        result.max_calls = MAX_CALLS
         return result
 
     def _keep(self, array: Array, dtype: np.dtype[Any]) -> Array:

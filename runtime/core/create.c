@@ -296,6 +296,7 @@ struct core *core_create(const struct core_input *input) {
     core->timing = input->timing;
     core->width = input->width;
     core->height = input->height;
+    core->max_calls = input->max_calls;
     core->class_count = (uint32_t)core->tables.classes_count;
     core->queue_count = input->queue_count;
     core->list_first = input->list_first;

@@ -339,8 +339,8 @@ next:
     CASE(call): {
         const struct use *use = slots[ip->a].use;
         uint32_t size = (uint32_t)FRAME_WORDS + frame->use->size;
-        if (words_between(core, frame) + size + use->size > MAX_STACK_WORDS) {
-            FAIL(STACK_FULL, use->number, frame->calls + 2);
+        if (frame->calls + 1u >= core->max_calls || words_between(core, frame) + size + use->size > MAX_STACK_WORDS) {
+            FAIL(STACK_FULL, use->number, frame->calls + 1);
         }
         frame->pc = ip + 1;
         core->frame = frame;

@@ -30,7 +30,7 @@ enum {
     MAX_OPERANDS = 1 + MAX_SOURCES,
     MAX_TASKS = 64, /* tasks of a class: they are bits of a word */
     MAX_REGISTER_FILES = 3,
-    MAX_STACK_WORDS = 1 << 20,
+    MAX_STACK_WORDS = 1 << 24,
     TILE = 32, /* columns and rows of a tile */
 };
 #define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */
@@ -345,7 +345,7 @@ struct core_input {
     const int64_t *prices;        /* of each class of costs */
     const uint32_t (*dsd_rows)[DSD_FIELDS];
     struct timing timing;
-    uint32_t width, height, queue_count, strings;
+    uint32_t width, height, queue_count, strings, max_calls;
 };
 
 struct pool {
@@ -361,6 +361,8 @@ struct core {
     struct timing timing;
     uint32_t width, height, class_count, queue_count, register_count;
     uint16_t register_place[MAX_REGISTER_FILES][256];
+    uint16_t register_at[MAX_REGISTER_FILES * 256]; /* file << 8 | number of each place */
+    uint32_t max_calls;
     struct class *classes;
     struct pe **pe_of; /* by number in the grid, or NULL */
     uint32_t *queue_place; /* of each queue in its class */

@@ -15,6 +15,7 @@ void place_registers(struct core *core) {
                 named |= row->file == file && row->number == number;
             }
             if (named) {
+                core->register_at[core->register_count] = (uint16_t)(file << 8 | number);
                 core->register_place[file][number] = (uint16_t)core->register_count++;
             }
         }
@@ -77,18 +78,9 @@ const struct operation *from_registers(struct core *core, struct pe *pe, const s
             continue;
         }
         if (held->type != QUEUE_RUN && (kind_bytes(held->kind) == 4) != (operation->kernel->size[k] == 4)) {
-            int file = 0, number = 0;
-            for (int f = 0; f < MAX_REGISTER_FILES; f++) {
-                for (int n = 0; n < 256; n++) {
-                    if (pe->registers[core->register_place[f][n]].held == held->held &&
-                        core->register_place[f][n] == held->held - 1) {
-                        file = f;
-                        number = n;
-                    }
-                }
-            }
+            uint16_t at = core->register_at[held->held - 1];
             fail(core, pe, REGISTER_WIDTH, running_task(pe), where,
-                 VALUES(operation->number, file, number, operation->kinds[k], held->kind));
+                 VALUES(operation->number, at >> 8, at & 0xFF, operation->kinds[k], held->kind));
             return NULL;
         }
         if (held->load != NO_ROW && !is_settled) {
