@@ -50,6 +50,7 @@ from .instructions import (
     NO_REGISTER,
     PRIORITIES,
     REGISTER_FILES,
+    SCALARS,
     SLOTS,
     STATIC_DESCRIPTOR,
 )
@@ -68,6 +69,9 @@ _BYTES = np.array([max(BITS[kind] // 8, 1) for kind in KINDS])
 _MEMORY_KINDS = np.array([kind in ("i8", "i16", "i32", "f16", "bf16", "f32") for kind in KINDS])
 _ELEMENT_KINDS = np.array([kind in ("i16", "i32", "f16", "bf16", "f32") for kind in KINDS])
 _FLOAT_KINDS = np.array([kind in FLOATS for kind in KINDS])
+
+_OPERANDS = {row.name: len(row.kinds) for row in SCALARS}
+"""How many operands scalar operations have, by name."""
 
 _STRINGS = ("name", "where", "label", "text")
 """Fields that name a string, in every section."""
@@ -304,6 +308,10 @@ class _Checker:
         self.below("traps", "count", 4)
         self.below("traps", "kind", len(KINDS))
         self.all_hold("traps", _FLOAT_KINDS[self.column("traps", "kind")], "is not of a kind of floats")
+        for row, record in enumerate(self.tables["traps"]):
+            name, count = self.tables.strings[int(record["name"])], int(record["count"])
+            if count < 1 or _OPERANDS.get(name, count if name == "flow.cb16" else 0) != count:
+                refuse(f"row {row} of 'traps' has another number of operands than its operation")
 
     def accesses(self) -> None:
         self.below("accesses", "kind", len(KINDS))

@@ -78,6 +78,7 @@ FORGED: list[tuple[str, int, str, Any, str]] = [
     ("operations", 0, "destination", 0xFFF0, "row 0 of 'operations' or 'traps' has an operand that its body does not"),
     ("register_loads", 0, "number", 200, "row 0 of 'register_loads' has a register that the target lacks"),
     ("prints", 0, "format", 0, "row 0 of 'prints' is wrong: the format prints 0 operands, but there are 2"),
+    ("traps", 0, "count", 1, "row 0 of 'traps' has another number of operands than its operation"),
     ("queues", 0, "color_count", 99, "'colors' of row 0 of 'queues' leaves the"),
     ("queues", 0, "id", 99, "row 0 of 'queues' has an id that the target lacks"),
     ("queues", 0, "task", NONE, "row 3 of 'tasks' is not the task of its queue"),
