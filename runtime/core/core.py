@@ -114,7 +114,7 @@ class Core:
         self.fabric = fabric
         self._library = _declared(library.load())
         self.width, self.height = fabric.width, fabric.height
-        self.memory = initial_memory(tables, fabric)
+        self.memory: Sequence[Array] = initial_memory(tables, fabric)
         """Bytes of the PEs of each class, by rows of the grid."""
         self._kept: list[Array] = []
         self._handle = self._library.core_create(ctypes.byref(self._input(fabric.target)))
