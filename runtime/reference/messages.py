@@ -250,9 +250,12 @@ class Network:
         link = worm.links[number]
         self._count += 1
         worm.is_planned = True
+        now = worm.when(time)
+        # What a PE that picks a task sends because of it comes no earlier than this much later.
+        ahead = self.machine.timing.inject - 1
         self.machine.order.schedule(
-            worm.when(time), Kind.MESSAGE, link.pe, (kind, link.port, worm.came_by[number], self._count),
-            lambda cycle: self._happen(worm, cycle),
+            now - ahead, Kind.MESSAGE, link.pe, (kind, link.port, worm.came_by[number], self._count),
+            lambda cycle: self._happen(worm, now),
         )  # fmt: skip
 
     def _happen(self, worm: Worm, now: int) -> None:
