@@ -25,9 +25,9 @@ def load(
         return Machine(assemble(_fabric(module)), executor=name, trace=trace, **options)
     if name != AUTO:
         return Machine(module, executor=name, trace=trace, **options)
-    if trace is None and not options:
+    if not options:
         try:
-            return Machine(assemble(_fabric(module)), executor="core")
+            return Machine(assemble(_fabric(module)), executor="core", trace=trace)
         except (NotAssembled, Unable):
             pass
     return Machine(module, executor="warps", trace=trace, **options)

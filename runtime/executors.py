@@ -28,10 +28,6 @@ OF_TABLES = frozenset({"reference", "core"})
 """Those that run tables, and not IR."""
 
 
-TRACED = frozenset({"warps"})
-"""Those that write traces."""
-
-
 class Unable(LoomError):
     """An executor lacks what a program needs; another one may have it."""
 
@@ -58,11 +54,6 @@ def of(program: object) -> str:
 def wants_tables() -> bool:
     """Return True if the executor that is chosen runs tables, or may do so. Raises LoomError."""
     return chosen() in (*OF_TABLES, AUTO)
-
-
-def writes_traces() -> bool:
-    """Return True if the executor that is chosen writes traces. Raises LoomError."""
-    return chosen() in TRACED
 
 
 def load(

@@ -14,7 +14,7 @@ def load(artifact: Artifact, trace: IO[bytes] | None) -> Machine:
     """Return a machine with the program of an artifact loaded. Raises LoomError."""
     if wants_tables():
         tables = read_tables(artifact)
-        if tables is not None and (trace is None or chosen() != AUTO):
+        if tables is not None:
             try:
                 return Machine(tables, trace=trace)
             except Unable:

@@ -155,12 +155,11 @@ class SdkRuntime:
     def load(self) -> None:
         """Load the program into the machine."""
         self._check_state("load", "new")
-        from ...runtime.executors import writes_traces
         from .device import Device  # loads the engine, which takes most of the start-up time
 
         step_limit = _step_limit()
         try:
-            if self._traced and writes_traces():
+            if self._traced:
                 self._trace = _open_trace()
             self._device = Device(self._artifact, self._trace, step_limit)
         except LoomError as error:

@@ -39,6 +39,12 @@ EXPORT void core_warnings(const struct core *core, struct finding *findings);
 EXPORT void core_prints(const struct core *core, int64_t *words);
 EXPORT void core_place(const struct core *core, uint32_t *place);
 
+/* Records of runtime/trace_lines.py: core_traced stores those since the last call, if there is room for all of them, and
+ * returns how many there are. */
+struct trace_record;
+EXPORT void core_trace(struct core *core);
+EXPORT uint64_t core_traced(struct core *core, struct trace_record *records, uint64_t room);
+
 /* Records of runtime/reports/rest.py; each call returns how many there are, and stores those for which there is room. */
 struct wait_record;
 struct task_record;

@@ -21,6 +21,7 @@ from ..findings import FINDING
 from ..reports.rest import TASK, WAIT, WAVELETS, Rest
 from ..tables.format import SECTIONS, Tables
 from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, MAX_CALLS, SLOTS
+from ..trace_lines import RECORD, Lines
 from . import library
 
 Array = npt.NDArray[Any]
@@ -107,9 +108,9 @@ def dsd_rows(timing: Timing) -> Array:
 
 
 class Core:
-    """A machine that is loaded, its memory as the tables say."""
+    """A machine that is loaded, its memory as the tables say; `lines` gets the trace."""
 
-    def __init__(self, tables: Tables, fabric: Fabric):
+    def __init__(self, tables: Tables, fabric: Fabric, lines: Lines | None = None):
         self.tables = tables
         self.fabric = fabric
         self._library = _declared(library.load())
@@ -118,6 +119,9 @@ class Core:
         """Bytes of the PEs of each class, by rows of the grid."""
         self._kept: list[Array] = []
         self._handle = self._library.core_create(ctypes.byref(self._input(fabric.target)))
+        self._lines = lines
+        if lines is not None:
+            self._library.core_trace(self._handle)
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
@@ -165,7 +169,11 @@ class Core:
 
     def run(self, steps: int) -> int:
         """Run until `steps` steps have been taken in all since the program was loaded, or it ends before."""
-        return self._library.core_run(self._handle, min(steps, (1 << 63) - 1))
+        try:
+            return self._library.core_run(self._handle, min(steps, (1 << 63) - 1))
+        finally:
+            if self._lines is not None:
+                self._lines.write(self._records("core_traced", RECORD).tolist())
 
     def launch(self, task: int, arguments: Sequence[int], time: int) -> None:
         """Activate a launch task, by its row, on all PEs of its class; arguments are as registers hold them."""
@@ -312,6 +320,8 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_warnings", None, (pointer, pointer)),
         ("core_prints", None, (pointer, pointer)),
         ("core_place", None, (pointer, pointer)),
+        ("core_trace", None, (pointer,)),
+        ("core_traced", u64, (pointer, pointer, u64)),
         ("core_waits", u64, (pointer, pointer, u64)),
         ("core_tasks", u64, (pointer, pointer, u64)),
         ("core_queued", u64, (pointer, pointer, u64)),

@@ -369,7 +369,8 @@ void core_destroy(struct core *core) {
     }
     void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses, core->operations,
                       core->slots, core->numbers, core->descriptors, core->prices, core->heap, core->stack,
-                      core->arriving, core->blocks, core->warnings, core->warned, core->prints.words};
+                      core->arriving, core->blocks, core->warnings, core->warned, core->prints.words,
+                      core->trace.words};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);
     }

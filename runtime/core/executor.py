@@ -7,21 +7,23 @@ from typing import IO
 from ..executors import Unable
 from ..fabric.model import Fabric
 from ..hosted import HostedEngine, host
+from ..trace_lines import Lines
 from ..warnings import Warnings
 from .core import Core, missing_features
 
 
 def load(program: object, warnings: Warnings, trace: IO[bytes] | None = None) -> HostedEngine:
-    """Return an executor of tables. Raises LoomError for a program that needs what the core does not have yet."""
-    if trace is not None:
-        raise Unable("the executor 'core' writes no trace yet; choose another executor for it")
-    return host(program, warnings, _core)
+    """Return an executor of tables; `trace` gets a line for each step.
+
+    Raises LoomError for a program that needs what the core does not have yet.
+    """
+    return host(program, warnings, lambda fabric: _core(fabric, trace))
 
 
-def _core(fabric: Fabric) -> Core:
+def _core(fabric: Fabric, trace: IO[bytes] | None) -> Core:
     missing = missing_features(fabric.tables, fabric)
     if missing:
         raise Unable(
             f"the executor 'core' does not run programs with {' and '.join(missing)} yet; choose another executor"
         )
-    return Core(fabric.tables, fabric)
+    return Core(fabric.tables, fabric, None if trace is None else Lines(trace, fabric))

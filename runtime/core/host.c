@@ -254,7 +254,7 @@ uint64_t core_sizes(uint32_t number) {
 #define SIZE(name, type) sizeof(type),
     static const uint64_t sizes[] = {SECTIONS(SIZE) sizeof(struct finding), sizeof(struct way),
                                      sizeof(struct wait_record), sizeof(struct task_record),
-                                     sizeof(struct wavelets_record)};
+                                     sizeof(struct wavelets_record), sizeof(struct trace_record)};
 #undef SIZE
     return number < sizeof sizes / sizeof *sizes ? sizes[number] : 0;
 }

@@ -411,6 +411,8 @@ struct core {
     uint64_t warning_count, warning_room;
     uint8_t *warned; /* by source place */
     struct log prints;
+    bool traces;
+    struct log trace;
 };
 
 static inline struct pe *pe_at(const struct class *class, uint32_t unit) {
@@ -525,6 +527,17 @@ int receive(struct core *core, struct open *open); /* DONE_NOW, WAITS or WENT_WR
 void drop_run(struct core *core, struct run *run);
 static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
 void recount(struct pe *pe, uint32_t place);
+
+/* trace.c: what is called where `traces` is set */
+enum { TASK_STARTS, OPERATION_ISSUED, OPERATION_COMPLETED };
+struct trace_record {
+    cycle cycle;
+    int64_t elements;
+    uint32_t pe, task, operation, where, microthread, event;
+};
+void trace_task(struct core *core, const struct pe *pe, uint32_t task, cycle time);
+void trace_issue(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where, cycle time);
+void trace_completion(struct core *core, const struct open *open);
 
 /* resources.c */
 bool resource_use(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation, uint32_t where,

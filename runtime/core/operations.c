@@ -436,6 +436,9 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
             return WENT_WRONG;
         }
     }
+    if (core->traces) {
+        trace_issue(core, pe, operation, where, *now);
+    }
     int64_t count = count_of(operation, operands);
     if (holds) {
         move_registers(pe, operation, operands, count);

@@ -206,6 +206,9 @@ static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) 
     core->running = pe;
     pe->is_busy = true;
     pe->now = begin + core->timing.task_start;
+    if (core->traces) {
+        trace_task(core, pe, runs->number, pe->now);
+    }
     if (core->steps >= core->budget) {
         core->frame->pc = runs->use->code;
         core->paused_at = runs->row->where;

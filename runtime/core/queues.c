@@ -204,6 +204,9 @@ static void forget(struct core *core, struct open *open) {
 /* Ends an operation that has done its last element: its task goes on, or one starts. */
 static void complete(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
+    if (core->traces) {
+        trace_completion(core, open);
+    }
     release_all(core, open);
     if (open->is_sync) {
         resume(core, pe, open->time);
@@ -373,6 +376,9 @@ int receive(struct core *core, struct open *open) {
     if (!open->is_sync) {
         post(core, open);
     } else if (proceed(core, open)) {
+        if (core->traces) {
+            trace_completion(core, open);
+        }
         release_all(core, open);
         pe->now = open->time;
         forget(core, open);

@@ -7,6 +7,7 @@ from typing import IO
 from ...diagnostics.errors import LoomError
 from ..hosted import HostedEngine, host
 from ..tables.format import Tables
+from ..trace_lines import Lines
 from ..warnings import Warnings
 from .machine import Machine
 
@@ -15,4 +16,4 @@ def load(program: object, warnings: Warnings, trace: IO[bytes] | None = None) ->
     """Return an executor of tables; `trace` gets a line for each step. Raises LoomError for what it cannot run."""
     if not isinstance(program, Tables):
         raise LoomError(f"the executor 'reference' runs tables, not {type(program).__name__}; assemble the program")
-    return host(program, warnings, lambda fabric: Machine(fabric, trace))
+    return host(program, warnings, lambda fabric: Machine(fabric, None if trace is None else Lines(trace, fabric)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from ..tables.format import (
     TASK_TYPES,
 )
 from ..tables.instructions import FIFO_ACTIONS, KIND
+from ..trace_lines import Lines
 from . import endings, receiving
 from .arithmetic import WIDE
 from .descriptors import kind_name
@@ -70,16 +71,13 @@ def _action(number: int) -> str:
 
 
 class Machine:
-    """Executes a program; an `engine.Engine`. `trace` gets a line for each step."""
+    """Executes a program; an `engine.Engine`. `lines` gets the trace."""
 
-    def __init__(self, fabric: Fabric, trace: IO[bytes] | None = None) -> None:
+    def __init__(self, fabric: Fabric, lines: Lines | None = None) -> None:
         self.fabric = fabric
         self.timing: Timing = fabric.target.timing
         self.program = Program(fabric.tables, self.timing)
-        self.trace: Trace | None = None
-        if trace is not None:
-            strings = self.program.strings
-            self.trace = Trace(trace, strings, [strings[row.name] for row in self.program["tasks"]])
+        self.trace = None if lines is None else Trace(lines)
         self.width, self.height = fabric.width, fabric.height
         self.order = Order()
         self.resumed: deque[PE] = deque()

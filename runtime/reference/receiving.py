@@ -133,7 +133,7 @@ def _receive_now(machine: Machine, operation: OpenOperation) -> bool:
     """Run an operation that its task waits for; return False if that has to wait."""
     pe = operation.issue.pe
     if _proceed(machine, operation):
-        _close(operation)
+        _close(machine, operation)
         pe.now = operation.time
         _set_result(operation)
         deliver(machine)
@@ -205,9 +205,7 @@ def _hand_over(machine: Machine, queue: InputQueue, run: Run) -> None:
 
 def _complete(machine: Machine, operation: OpenOperation) -> None:
     """Complete an operation: resume its task, or start the task of its end."""
-    if machine.trace is not None:
-        machine.trace.completes(operation.issue, operation.time, operation.count)
-    _close(operation)
+    _close(machine, operation)
     if operation.holds_task:
         _set_result(operation)
         resume(machine, operation.issue.pe, operation.time)
@@ -215,8 +213,10 @@ def _complete(machine: Machine, operation: OpenOperation) -> None:
         signal(machine, operation.issue, operation.time, by_control=operation.by_control)
 
 
-def _close(operation: OpenOperation) -> None:
-    """Release what an operation that has ended used."""
+def _close(machine: Machine, operation: OpenOperation) -> None:
+    """Release what an operation that has ended used, and trace that it is completed."""
+    if machine.trace is not None:
+        machine.trace.completes(operation.issue, operation.time, operation.count)
     for resource in operation.resources:
         resource.release(operation.time)
 

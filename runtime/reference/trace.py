@@ -1,43 +1,35 @@
-"""Trace of a run: a JSON object a line for each task that starts and each operation that is issued or completed."""
+"""Trace of a run: a record for each task that starts and each operation that is issued or completed."""
 
 from __future__ import annotations
 
-import json
-from typing import IO
-
+from ..tables.format import NONE
+from ..trace_lines import COMPLETED, ISSUED, STARTS, Lines
 from .pes import PE, Issue
 from .tasks import Task
 
 
 class Trace:
-    """A binary stream that gets the trace. Names are rows of `strings`."""
+    """Gives lines their records, one at a time."""
 
-    def __init__(self, stream: IO[bytes], strings: tuple[str, ...], tasks: list[str]) -> None:
-        self._stream = stream
-        self._strings = strings
-        self._tasks = tasks
-        """The name of each task."""
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
 
     def starts(self, pe: PE, task: Task) -> None:
         """Write that a task starts."""
-        self._write("task", self._tasks[task.number], pe, pe.now)
+        self._write(pe.now, 0, pe.number, task.number, NONE, 0, NONE, STARTS)
 
     def issues(self, issue: Issue) -> None:
         """Write that an operation is issued."""
-        self._operation("operation", issue, issue.pe.now)
+        self._operation(ISSUED, issue, issue.pe.now, 0)
 
     def completes(self, issue: Issue, time: int, count: int) -> None:
-        """Write that an operation that has waited is completed, with its elements."""
-        self._operation("completed", issue, time, elements=count)
+        """Write that an operation that takes wavelets is completed, with its elements."""
+        self._operation(COMPLETED, issue, time, count)
 
-    def _operation(self, event: str, issue: Issue, time: int, **more: object) -> None:
-        task = issue.user.task
-        name = f"{issue.operation.name} in @{self._tasks[task] if task < len(self._tasks) else ''}"
-        where = self._strings[issue.user.where] or None
-        self._write(event, name, issue.pe, time, where=where, microthread=issue.settings.microthread, **more)
+    def _operation(self, event: int, issue: Issue, time: int, count: int) -> None:
+        thread, user = issue.settings.microthread, issue.user
+        self._write(time, count, issue.pe.number, user.task, issue.operation.number, user.where,
+                    NONE if thread is None else thread, event)  # fmt: skip
 
-    def _write(self, event: str, name: str, pe: PE, time: int, **more: object) -> None:
-        place = f"PE ({pe.x}, {pe.y})"
-        line: dict[str, object] = {"cycle": time, "last_cycle": time, "event": event, "name": name, "pes": place}
-        line.update({key: value for key, value in more.items() if value is not None})
-        self._stream.write(json.dumps(line).encode() + b"\n")
+    def _write(self, *values: int) -> None:
+        self._lines.write([values])

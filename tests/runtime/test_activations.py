@@ -10,8 +10,6 @@ import pytest
 from .flow_modules import parse
 from .machines import load
 
-pytestmark = pytest.mark.executors("warps")  # the only one that writes traces
-
 SIDE = 4
 """Operations that a sender serves: columns 0 and 2 send to column 1, each by four colors."""
 FIRST = 12

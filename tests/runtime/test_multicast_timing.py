@@ -10,8 +10,6 @@ import pytest
 from .flow_modules import parse
 from .machines import load
 
-pytestmark = pytest.mark.executors("warps")  # the only one that writes traces
-
 
 def program(arch: str, *, forwards: bool) -> str:
     """(0, 0) sends on @c to (1, 0) straight ahead and, by a turn there, to (1, 1); (1, 0) may send on to it on @d."""

@@ -29,6 +29,7 @@ from loomir.runtime.findings import FINDING, Code
 from loomir.runtime.reports.rest import RECEIVES, TASK, WAIT, WAVELETS
 from loomir.runtime.tables.format import SECTIONS, Tables
 from loomir.runtime.tables.instructions import CONTROL, DSD_ROWS
+from loomir.runtime.trace_lines import RECORD
 from loomir.targets import wse3
 
 from ...searches import examples
@@ -198,7 +199,7 @@ def test_records_are_as_python_has_them() -> None:
     sizes = library.load().core_sizes
     sizes.restype = ctypes.c_uint64
     records: dict[str, np.dtype[Any]] = {name: SECTIONS[name] for name in SECTIONS_READ}
-    records |= {"finding": FINDING, "way": WAY, "wait": WAIT, "task": TASK, "wavelets": WAVELETS}
+    records |= {"finding": FINDING, "way": WAY, "wait": WAIT, "task": TASK, "wavelets": WAVELETS, "trace": RECORD}
     assert [sizes(number) for number in range(len(records))] == [record.itemsize for record in records.values()]
 
 

@@ -1,0 +1,50 @@
+/* Trace: what PEs do and when, as records that Python writes out and takes away after each slice of a run. */
+#include "machine.h"
+
+_Static_assert(sizeof(struct trace_record) % sizeof(int64_t) == 0, "records are whole words of a log");
+
+static void note(struct core *core, const struct trace_record *record) {
+    const uint64_t words = sizeof *record / sizeof(int64_t);
+    struct log *log = &core->trace;
+    grow(core, (void **)&log->words, &log->room, log->count + words, sizeof(int64_t));
+    memcpy(log->words + log->count, record, sizeof *record);
+    log->count += words;
+}
+
+void trace_task(struct core *core, const struct pe *pe, uint32_t task, cycle time) {
+    note(core, &(struct trace_record){.cycle = time, .pe = pe->number, .task = task, .operation = NO_ROW,
+                                      .microthread = NO_ROW, .event = TASK_STARTS});
+}
+
+static struct trace_record record_of(const struct pe *pe, const struct operation *operation, uint32_t task,
+                                     uint32_t where, cycle time) {
+    return (struct trace_record){.cycle = time, .pe = pe->number, .task = task, .operation = operation->number,
+                                 .where = where, .microthread = operation->is_async ? operation->thread : NO_ROW};
+}
+
+void trace_issue(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where,
+                 cycle time) {
+    struct trace_record record = record_of(pe, operation, running_task(pe), where, time);
+    record.event = OPERATION_ISSUED;
+    note(core, &record);
+}
+
+void trace_completion(struct core *core, const struct open *open) {
+    struct trace_record record = record_of(open->pe, open->operation, open->task, open->where, open->time);
+    record.elements = open->count;
+    record.event = OPERATION_COMPLETED;
+    note(core, &record);
+}
+
+/* From now on, records what PEs do. */
+void core_trace(struct core *core) { core->traces = true; }
+
+/* Returns how many records there are; stores them all, and forgets them, if there is room. */
+uint64_t core_traced(struct core *core, struct trace_record *records, uint64_t room) {
+    uint64_t count = core->trace.count * sizeof(int64_t) / sizeof *records;
+    if (count > 0 && count <= room) {
+        memcpy(records, core->trace.words, count * sizeof *records);
+        core->trace.count = 0;
+    }
+    return count;
+}
