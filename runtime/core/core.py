@@ -73,8 +73,6 @@ def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
         found.append("switches")
     if len(tables["networks"]):
         found.append("networks of messages")
-    if len(tables["fifos"]):
-        found.append("FIFOs")
     code = tables["code"]["op"]
     for instruction, text in (
         ("directive", "directives"), ("set_exception_mask", "exceptions"), ("check_exceptions", "exceptions"),

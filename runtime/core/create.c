@@ -201,9 +201,10 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
     uint32_t units = class->units;
     uint64_t tasks = sizeof(struct pe), completions = tasks + class->task_count * sizeof(struct task_state);
     uint64_t inputs = completions + class->completion_count * sizeof(struct completion_state);
-    uint64_t resources = inputs + class->queue_count * sizeof(struct input);
+    uint64_t resources = inputs + class->input_count * sizeof(struct input);
     uint64_t registers = resources + class->resource_count * sizeof(struct resource);
-    class->pe_bytes = (registers + core->register_count * sizeof(struct descriptor) + 63) / 64 * 64;
+    uint64_t sides = registers + core->register_count * sizeof(struct descriptor);
+    class->pe_bytes = (sides + (class->input_count - class->queue_count) * sizeof(struct side) + 63) / 64 * 64;
     class->pes = allocate_large(core, units * class->pe_bytes);
     const int32_t *numbers = input->unit_pes + input->class_first[class->number];
     for (uint32_t unit = 0; unit < units; unit++) {
@@ -220,6 +221,7 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
         pe->inputs = (struct input *)(void *)(state + inputs);
         pe->resources = (struct resource *)(void *)(state + resources);
         pe->registers = (struct descriptor *)(void *)(state + registers);
+        pe->sides = (struct side *)(void *)(state + sides);
         pe->tile = pe->y / TILE * tiles_across(core) + pe->x / TILE;
         pe->queued = NEVER;
         pe->task = NO_TASK;
@@ -252,8 +254,9 @@ static void prepare_class(struct core *core, const struct core_input *input, uin
     for (uint32_t q = (uint32_t)core->tables.queues_count; q < core->queue_count; q++) {
         class->queue_count += input->queue_class[q] == (int32_t)number;
     }
-    class->queues = core_allocate(core, class->queue_count, sizeof *class->queues);
-    class->resource_count = class->queue_count + threads;
+    class->input_count = class->queue_count + 2 * class->row->fifo_count;
+    class->queues = core_allocate(core, class->input_count, sizeof *class->queues);
+    class->resource_count = class->input_count + threads;
     uint32_t place = 0;
     for (; place < class->row->queue_count; place++) {
         prepare_queue(core, input, class, place, class->row->queues + place);
@@ -266,6 +269,7 @@ static void prepare_class(struct core *core, const struct core_input *input, uin
     prepare_variables(core, class);
     prepare_tasks(core, class);
     prepare_pes(core, input, class);
+    prepare_fifos(core, class);
 }
 
 static void make_pool(struct pool *pool, uint64_t size) { *pool = (struct pool){.size = (uint32_t)size}; }

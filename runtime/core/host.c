@@ -128,7 +128,7 @@ struct wavelets_record {
     uint32_t row, pe;
     int64_t count;
 };
-enum { RECEIVES, SENDS };
+enum { RECEIVES, SENDS, READS_FIFO, WRITES_FIFO };
 enum { HELD = 1 };
 
 /* Fills in where the task of a PE that waits goes on. */
@@ -147,11 +147,12 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
             continue; /* it is the other queue that lacks wavelets */
         }
         if (count < room) {
+            const struct queue *queue = &pe->class->queues[open->queue[k]];
             struct wait_record *record = &records[count];
             *record = (struct wait_record){
                 .pe = pe->number, .operation = open->operation->number, .settings = open->operation->settings, .task = open->task,
-                .where = open->where, .row = pe->class->queues[open->queue[k]].number, .use = NO_ROW, .pc = NO_ROW,
-                .output = to->type == QUEUE_RUN ? to->row : NO_ROW, .kind = RECEIVES, .count = open->count,
+                .where = open->where, .row = queue->number, .use = NO_ROW, .pc = NO_ROW,
+                .output = to->type == QUEUE_RUN ? to->row : NO_ROW, .kind = queue->fifo == NULL ? RECEIVES : queue->writes ? WRITES_FIFO : READS_FIFO, .count = open->count,
                 .position = open->position};
             if (open->is_sync) {
                 note_frame(pe, record);

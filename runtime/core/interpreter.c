@@ -186,6 +186,9 @@ static int64_t element_words(const struct descriptor *walk) { return kind_bytes(
 /* Changes a frame's descriptor; returns the code of a finding, or 0. */
 static uint32_t change(struct descriptor *walk, uint32_t op, uint32_t place, int64_t value) {
     bool is_walk = walk->type == MEMORY_WALK;
+    if (walk->type == FIFO_END) {
+        return DESCRIPTOR_SHAPE;
+    }
     switch (op) {
     case I_set_address:
     case I_rebase:
@@ -446,6 +449,7 @@ next:
     CASE(apply): {
         const struct operation *operation = slots[ip->a].operation;
         pe->now = now;
+        pe->stopped = false;
         switch (issue(core, pe, frame, operation, WHERE, &now)) {
         case WENT_WRONG: STOP(FAILED);
         case WAITS:
@@ -458,7 +462,7 @@ next:
         default: break;
         }
         if (ip->b != NO_REGISTER) {
-            r[ip->b] = 1;
+            r[ip->b] = !pe->stopped;
         }
         ip++;
         NEXT;
@@ -513,7 +517,13 @@ next:
         ip++;
         NEXT;
     }
-    CASE(set_fifo_length):
+    CASE(set_fifo_length): {
+        struct side *side = side_at(pe, fifo_place(pe->class, (uint32_t)slots[ip->b].number, ip->c != 0));
+        side->set_to = (uint32_t)r[ip->a] & WORD_MASK;
+        side->outstanding = 0;
+        ip++;
+        NEXT;
+    }
     CASE(directive):
     CASE(set_exception_mask):
     CASE(check_exceptions):

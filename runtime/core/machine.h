@@ -61,7 +61,8 @@ struct descriptor {
     uint32_t load; /* row of the load that says how operations run, or NO_ROW */
     uint32_t unused;
 };
-enum { MARKED = 0x80, SAVES_ADDRESS = 0x40 }; /* flags of our own: operations move the register on */
+/* Flags of our own: operations move the register on; the code does not say that the register holds a FIFO */
+enum { MARKED = 0x80, SAVES_ADDRESS = 0x40, HOLDS_FIFO = 0x20 };
 
 /* Code, prepared for the interpreter */
 
@@ -133,7 +134,7 @@ struct run {
     uint64_t origin; /* number of the way it came */
     int32_t step;
     uint32_t rate, count, taken, latency, sender;
-    uint8_t size, control; /* `size`: 2 if the sender's memory has elements of 16 bits */
+    uint8_t size, control; /* `size`: 2 if the sender's memory has elements of 16 bits, 0 of places in a FIFO */
 };
 
 /* A send that is not sure to find room */
@@ -155,18 +156,24 @@ struct operand_state {
     uint8_t is_number;
 };
 
-/* An operation that waits for wavelets */
+/* An operation that waits for wavelets, or for elements of FIFOs or places in them */
 struct open {
     struct open *next, *previous; /* all of the PE */
-    struct open *waits[2];        /* behind it in each of its queues */
+    struct open *waits[MAX_OPERANDS]; /* behind it in each of its queues */
     struct pe *pe;
     const struct operation *operation;
     cycle time, rate; /* when it is ready for its next element */
     int64_t count, position;
     uint32_t where, task;
-    uint8_t inputs;  /* of its queues, by their places in the class */
-    uint8_t queue[2], source[2]; /* `source` is the operand that takes from it */
-    uint8_t is_sync, by_control, signals_end;
+    uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
+    cycle polls_at;
+    uint32_t queue[MAX_OPERANDS]; /* its queues and ends of FIFOs, by their places in the class */
+    uint8_t source[MAX_OPERANDS]; /* the operand that takes from it; 0: the destination, a FIFO */
+    uint8_t inputs;               /* how many they are */
+    uint8_t polled;               /* the one that it looks at */
+    uint8_t polls;                /* bits of those that end it if they have nothing */
+    uint8_t is_sync, by_control, signals_end, uses_fifo, keeps, stopped;
+    uint32_t before; /* what a scalar destination held, if `keeps` */
     struct operand_state operands[MAX_OPERANDS];
 };
 
@@ -185,6 +192,14 @@ struct resource {
 struct input {
     struct run *first, *last;
     struct open *waiting, *last_waiting;
+};
+
+/* An end of a FIFO on a PE */
+struct side {
+    cycle missed;        /* when an operation stopped because it found nothing; NEVER if none did since its task started */
+    int64_t outstanding; /* elements that the last operation lacked when it stopped; 0: none */
+    uint32_t set_to;     /* elements that an operation moves; 0: its other operands say */
+    uint32_t next;       /* place of the next element that is pushed */
 };
 
 /* PEs */
@@ -215,8 +230,9 @@ struct pe {
     uint8_t *memory;
     struct task_state *tasks;
     struct completion_state *completions;
-    struct input *inputs;       /* by queue of the class */
-    struct resource *resources; /* queues, then microthreads */
+    struct input *inputs;       /* by queue of the class, then ends of FIFOs */
+    struct resource *resources; /* the same, then microthreads */
+    struct side *sides;         /* ends of FIFOs: to read, to write */
     struct descriptor *registers;
     struct open *open;
     uint64_t *suspended; /* its stack, while it waits in the middle of a task */
@@ -226,7 +242,8 @@ struct pe {
     uint16_t x, y;
     uint8_t task; /* that runs or waits, or NO_TASK */
     uint8_t is_busy, is_dirty, resumes;
-    uint32_t held_sends;
+    uint32_t held_sends, fifo_opens; /* sends that wait for room, open operations on FIFOs */
+    uint8_t stopped;                 /* its operation has ended because a FIFO had nothing for it */
     struct pe *next_dirty;
 };
 _Static_assert(sizeof(struct pe) <= 176, "the hot record of a PE");
@@ -249,12 +266,14 @@ struct task {
 };
 
 struct queue {
-    const struct queue_row *row; /* NULL for a sink */
+    const struct queue_row *row; /* NULL for a sink and an end of a FIFO */
+    const struct fifo_row *fifo; /* NULL for others */
     uint32_t number;
     uint32_t senders;
     int64_t room;
     uint8_t task; /* NO_TASK */
     uint8_t is_input, is_colorless, is_sink;
+    uint8_t writes, action, starts; /* of an end of a FIFO: 0 to read; when it has nothing; NO_TASK or what goes on then */
     const uint8_t *flags;   /* of each unit, as runtime/fabric has them */
     const int16_t *colors;
     const uint32_t *ways; /* list of ways of each unit */
@@ -269,10 +288,11 @@ struct variable {
 struct class {
     const struct class_row *row;
     uint32_t number, units, task_count, queue_count, completion_count, resource_count, threads, variable_count;
+    uint32_t input_count; /* queues and ends of FIFOs */
     uint64_t bytes; /* of the memory of a PE */
     int64_t words;  /* of it that it may touch */
     struct task *tasks;
-    struct queue *queues; /* those of the class, then its sinks */
+    struct queue *queues; /* those of the class, then its sinks, then the ends of FIFOs */
     struct variable *variables;
     uint64_t data_tasks; /* that wavelets may start */
     char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and what it points to */
@@ -383,6 +403,8 @@ struct core {
     uint64_t heap_count, heap_room;
     struct tile *tiles, *listed, *last_listed; /* those with PEs to visit are listed */
     cycle horizon; /* a PE may pick what is ready up to here */
+    cycle present; /* the same if it has open operations on FIFOs, which may end at any time */
+    uint64_t polls;
     struct pe *running;
     uint32_t paused_at; /* the source place of a step for which the budget did not suffice */
 
@@ -524,6 +546,8 @@ void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void deliver(struct core *core);
 int receive(struct core *core, struct open *open); /* DONE_NOW, WAITS or WENT_WRONG, of one at its issue */
+void poll(struct core *core, struct open *open, cycle time);
+void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void drop_run(struct core *core, struct run *run);
 static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
 void recount(struct pe *pe, uint32_t place);
@@ -539,13 +563,31 @@ void trace_task(struct core *core, const struct pe *pe, uint32_t task, cycle tim
 void trace_issue(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where, cycle time);
 void trace_completion(struct core *core, const struct open *open);
 
+/* fifos.c */
+enum { TEST_OR_SUSPEND, SUSPEND, TERMINATE, FAULT };
+int64_t count_with_fifos(const struct pe *pe, const struct operation *operation, const struct operand_state *operands);
+void look_at_fifos(struct core *core, struct open *open, struct run **runs, int64_t count);
+int64_t elements_in_time(struct core *core, struct open *open, struct run **runs);
+bool ends_without_elements(struct core *core, struct open *open);
+void fifo_stop(struct core *core, struct open *open, int k, cycle time);
+void leave_places(struct core *core, struct open *open, int64_t count, cycle begin, cycle rate);
+void leave_elements(struct core *core, struct open *open, struct payload *payload, int64_t count, cycle begin,
+                    cycle rate);
+void prepare_fifos(struct core *core, struct class *class);
+static inline uint32_t fifo_place(const struct class *class, uint32_t row, bool writes) {
+    return class->queue_count + 2 * (row - class->row->fifos) + writes;
+}
+static inline struct side *side_at(const struct pe *pe, uint32_t place) {
+    return &pe->sides[place - pe->class->queue_count];
+}
+
 /* resources.c */
 bool resource_use(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation, uint32_t where,
                   cycle start, cycle end);
 bool resource_release(struct core *core, struct pe *pe, uint32_t place, cycle end);
 bool resources_rest(struct core *core);
 static inline uint32_t thread_place(const struct pe *pe, const struct operation *operation) {
-    return pe->class->queue_count + operation->thread;
+    return pe->class->input_count + operation->thread;
 }
 static inline struct resource *resource_of(const struct pe *pe, uint32_t place) {
     return &pe->resources[place];

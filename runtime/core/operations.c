@@ -5,13 +5,16 @@
 
 /* Returns the iterations: the length of the shortest operand that has one. A sending queue counts only if there is no
  * other (AMB-01). */
-static int64_t count_of(const struct operation *operation, const struct operand_state *operands) {
+static int64_t count_of(const struct pe *pe, const struct operation *operation, const struct operand_state *operands) {
     int64_t least = -1;
     bool receives = false;
     for (int k = operation->sources; k >= 0; k--) {
         const struct descriptor *stream = &operands[k].descriptor;
         if (operands[k].is_number) {
             continue;
+        }
+        if (stream->type == FIFO_END) {
+            return count_with_fifos(pe, operation, operands);
         }
         receives |= k > 0 && stream->type == QUEUE_RUN;
         if (k == 0 && stream->type == QUEUE_RUN && least >= 0) {
@@ -80,7 +83,9 @@ bool make_operand(struct core *core, struct pe *pe, const struct operation *oper
 
 /* Wavelets */
 
-static uint32_t lanes_of(const struct descriptor *stream) { return stream->flags & PACKED ? 2 : 1; }
+static uint32_t lanes_of(const struct descriptor *stream) {
+    return stream->flags & PACKED ? 2 : 1; /* an element of a FIFO is one value */
+}
 
 /* Returns room for the wavelets of `count` elements, and the operand that writes them. */
 struct payload *make_payload(struct core *core, const struct descriptor *stream, int64_t count, uint8_t size,
@@ -355,37 +360,76 @@ static bool is_awaited(struct core *core, struct pe *pe, const struct operation 
     return true;
 }
 
+/* Has an operation take from an end of a FIFO: of operand `k`, elements of a source, or places of a destination. */
+static void open_end(struct pe *pe, const struct operation *operation, struct open *open,
+                     const struct descriptor *stream, uint8_t k) {
+    uint32_t place = fifo_place(pe->class, stream->row, k == 0);
+    uint8_t action = pe->class->queues[place].action;
+    bool waits = action == SUSPEND || (action == TEST_OR_SUSPEND && operation->is_async);
+    open->polls |= (uint8_t)(!waits << open->inputs);
+    open->queue[open->inputs] = place;
+    open->source[open->inputs++] = k;
+    open->uses_fifo = true;
+}
+
+/* Finds an operation that reads a FIFO with two of its operands. */
+static bool takes_twice(struct core *core, const struct open *open, uint32_t where) {
+    struct pe *pe = open->pe;
+    for (int k = 1; k < open->inputs; k++) {
+        for (int n = 0; n < k; n++) {
+            if (open->queue[n] == open->queue[k]) {
+                uint32_t operation = open->operation->number;
+                fail(core, pe, USES_FIFO, running_task(pe), where,
+                     VALUES(operation, operation, running_task(pe), pe->class->queues[open->queue[k]].number, 0));
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static int apply_receive(struct core *core, struct pe *pe, const struct operation *operation,
                          struct operand_state *operands, uint32_t where, int64_t count, cycle *now) {
     struct open *open = pool_take(core, &core->opens);
     memset(open, 0, offsetof(struct open, operands));
+    open->pe = pe;
+    open->operation = operation;
     memcpy(open->operands, operands, (operation->sources + 1u) * sizeof *operands);
     uint32_t lanes = 0;
     for (uint8_t k = 1; k <= operation->sources; k++) {
-        if (operands[k].is_number || operands[k].descriptor.type != QUEUE_RUN) {
+        if (operands[k].is_number || operands[k].descriptor.type == MEMORY_WALK) {
             continue;
         }
         const struct descriptor *stream = &operands[k].descriptor;
-        uint8_t place = (uint8_t)core->queue_place[stream->row];
-        if (open->inputs > 0 && open->queue[0] == place) {
-            fail(core, pe, RECEIVES_TWICE, running_task(pe), where, VALUES(operation->number, stream->row));
-            return WENT_WRONG;
-        }
-        if (!is_awaited(core, pe, operation, where, &pe->class->queues[place])) {
-            return WENT_WRONG;
+        if (stream->type == FIFO_END) {
+            open_end(pe, operation, open, stream, k);
+        } else {
+            uint32_t place = core->queue_place[stream->row];
+            for (int n = 0; n < open->inputs; n++) {
+                if (open->queue[n] == place) {
+                    fail(core, pe, RECEIVES_TWICE, running_task(pe), where, VALUES(operation->number, stream->row));
+                    return WENT_WRONG;
+                }
+            }
+            if (!is_awaited(core, pe, operation, where, &pe->class->queues[place])) {
+                return WENT_WRONG;
+            }
+            open->queue[open->inputs] = place;
+            open->source[open->inputs++] = k;
         }
         if (lanes != 0 && lanes != lanes_of(stream)) {
             fail(core, pe, RECEIVES_MIXED_LANES, running_task(pe), where, VALUES(operation->number));
             return WENT_WRONG;
         }
         lanes = lanes_of(stream);
-        assert(open->inputs < 2);
-        open->queue[open->inputs] = place;
-        open->source[open->inputs++] = k;
+    }
+    if (operands[0].descriptor.type == FIFO_END) {
+        open_end(pe, operation, open, &operands[0].descriptor, 0);
+    }
+    if (open->uses_fifo && takes_twice(core, open, where)) {
+        return WENT_WRONG;
     }
     cycle rate = cycles_of(core, operation, operands, 0, 1), issued = *now;
-    open->pe = pe;
-    open->operation = operation;
     open->where = where;
     open->task = running_task(pe);
     open->rate = rate < 1 ? 1 : rate;
@@ -405,6 +449,7 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     if (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued, NEVER)) {
         return WENT_WRONG;
     }
+    pe->fifo_opens += open->uses_fifo;
     open->next = pe->open;
     if (pe->open != NULL) {
         pe->open->previous = open;
@@ -439,15 +484,15 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     if (core->traces) {
         trace_issue(core, pe, operation, where, *now);
     }
-    int64_t count = count_of(operation, operands);
+    int64_t count = count_of(pe, operation, operands);
     if (holds) {
         move_registers(pe, operation, operands, count);
     }
     bool receives = false;
     for (int k = 1; k <= operation->sources; k++) {
-        receives |= !operands[k].is_number && operands[k].descriptor.type == QUEUE_RUN;
+        receives |= !operands[k].is_number && operands[k].descriptor.type != MEMORY_WALK;
     }
-    if (receives) {
+    if (receives || operands[0].descriptor.type == FIFO_END) {
         return apply_receive(core, pe, operation, operands, where, count, now);
     }
     if (operands[0].descriptor.type == QUEUE_RUN) {

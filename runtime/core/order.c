@@ -245,6 +245,13 @@ static void visit(struct core *core, struct pe *pe) {
         uint64_t words = saved[0], frame = saved[1];
         memcpy(core->stack, saved + 2, words * 8);
         core->frame = (struct frame *)(core->stack + frame);
+        if (pe->stopped) {
+            const struct instruction *applied = core->frame->pc - 1;
+            if (applied->b != NO_REGISTER) {
+                registers_of(core->frame)[applied->b] = 0;
+            }
+            pe->stopped = false;
+        }
         payload_drop(core, (struct payload *)(void *)((char *)saved - offsetof(struct payload, words)));
         if (!left(core, pe, interpret(core, pe, pe->now))) {
             return;
@@ -256,8 +263,8 @@ static void visit(struct core *core, struct pe *pe) {
         if (task == NO_TASK) {
             return;
         }
-        if (time > core->horizon) {
-            if (!is_certain(pe, task, time)) {
+        if (time > (pe->fifo_opens > 0 ? core->present : core->horizon)) {
+            if (pe->fifo_opens > 0 || !is_certain(pe, task, time)) {
                 if (pe->queued > time) {
                     pe->queued = time;
                     schedule(core, time, EVENT_PICK, pe->number, 0, pe);
@@ -312,7 +319,7 @@ int core_go(struct core *core, uint64_t budget) {
             core->listed = tile->next;
             tile->is_listed = false;
         }
-        core->horizon = -1;
+        core->horizon = core->present = -1;
         if (core->heap_count == 0) {
             return resources_rest(core) ? CORE_DONE : CORE_ERROR;
         }
@@ -325,6 +332,7 @@ int core_go(struct core *core, uint64_t budget) {
             }
             pe->queued = NEVER;
             /* What others do reaches it no earlier than they can send; what it does itself comes back later still. */
+            core->present = event.time;
             core->horizon = event.time + 2 * core->timing.inject - 1;
             if (core->heap_count > 0 && core->heap[0].time + core->timing.inject - 1 < core->horizon) {
                 core->horizon = core->heap[0].time + core->timing.inject - 1;
@@ -334,6 +342,11 @@ int core_go(struct core *core, uint64_t budget) {
             }
             if (!pe->is_busy) {
                 visit(core, pe);
+            }
+        } else if (kind == EVENT_POLL) {
+            struct open *open = event.what;
+            if (open->poll == event.number) {
+                poll(core, open, event.time);
             }
         } else {
             struct arrival *arrival = event.what;
@@ -347,6 +360,6 @@ int core_go(struct core *core, uint64_t budget) {
         if (core->running != NULL) {
             return CORE_BUDGET;
         }
-        core->horizon = -1;
+        core->horizon = core->present = -1;
     }
 }

@@ -10,7 +10,7 @@ void drop_run(struct core *core, struct run *run) {
 
 /* Copies what is left of a run out of the sender's memory. */
 static void keep(struct core *core, struct run *run) {
-    if (run->payload != NULL) {
+    if (run->payload != NULL || run->size == 0) {
         return;
     }
     uint32_t left = run->count - run->taken;
@@ -96,8 +96,8 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
     open->by_control = true;
 }
 
-/* Advances an operation by one run for each of its queues. */
-static void feed(struct core *core, struct open *open, struct run **runs) {
+/* Advances an operation by one run for each of its queues, and by `most` elements of each at most. */
+static void feed(struct core *core, struct open *open, struct run **runs, int64_t most) {
     const struct operation *operation = open->operation;
     struct pe *pe = open->pe;
     if (operation->on_control) {
@@ -110,6 +110,7 @@ static void feed(struct core *core, struct open *open, struct run **runs) {
     }
     int64_t low = open->position, count = open->count - low;
     uint32_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
+    count = most * lanes < count ? most * lanes : count;
     cycle rate = open->rate, begin = open->time;
     for (int k = 0; k < open->inputs; k++) {
         int64_t left = (int64_t)(runs[k]->count - runs[k]->taken) * lanes;
@@ -120,15 +121,18 @@ static void feed(struct core *core, struct open *open, struct run **runs) {
         begin = head > begin ? head : begin;
     }
     int64_t wavelets = (count + lanes - 1) / lanes;
+    if (open->uses_fifo) {
+        look_at_fifos(core, open, runs, count);
+    }
     struct operand made[MAX_OPERANDS];
     struct operand_state *states = open->operands;
     const struct descriptor *stream = &states[0].descriptor;
     struct run sent = {.payload = NULL};
-    if (stream->type == QUEUE_RUN) {
+    if (stream->type != MEMORY_WALK) {
         sent.payload = make_payload(core, stream, count, operation->kernel->size[0], &made[0]);
     }
     for (int k = 0; k <= operation->sources; k++) {
-        if (!states[k].is_number && states[k].descriptor.type == QUEUE_RUN) {
+        if (!states[k].is_number && states[k].descriptor.type != MEMORY_WALK) {
             continue;
         }
         if (!make_operand(core, pe, operation, open->task, open->where, &states[k], k, low, low + count, &made[k])) {
@@ -137,6 +141,9 @@ static void feed(struct core *core, struct open *open, struct run **runs) {
     }
     for (int k = 0; k < open->inputs; k++) {
         uint8_t source = open->source[k];
+        if (source == 0) {
+            continue; /* places in the FIFO that it writes to */
+        }
         if (runs[k]->size < operation->kernel->size[source]) {
             keep(core, runs[k]);
         }
@@ -144,7 +151,10 @@ static void feed(struct core *core, struct open *open, struct run **runs) {
         operand_run(&made[source], at, lanes == 2 ? 2 : runs[k]->step);
     }
     kernel_apply(operation->kernel, made, (uint32_t)count);
-    if (sent.payload != NULL) {
+    if (stream->type == FIFO_END) {
+        leave_elements(core, open, sent.payload, count, begin, rate);
+        payload_drop(core, sent.payload);
+    } else if (sent.payload != NULL) {
         uint32_t out = stream->flags & PACKED ? 2 : 1;
         sent.at = (const uint8_t *)sent.payload->words;
         sent.step = sent.size = 4;
@@ -161,6 +171,9 @@ static void feed(struct core *core, struct open *open, struct run **runs) {
             transmit(core, pe, &sending, stream, &sent);
         }
         payload_drop(core, sent.payload);
+    }
+    if (open->uses_fifo) {
+        leave_places(core, open, count, begin, rate);
     }
     for (int k = 0; k < open->inputs; k++) {
         struct run *run = runs[k];
@@ -190,6 +203,8 @@ static void release_all(struct core *core, struct open *open) {
 }
 
 static void forget(struct core *core, struct open *open) {
+    open->pe->fifo_opens -= open->uses_fifo;
+    open->poll = 0;
     if (open->next != NULL) {
         open->next->previous = open->previous;
     }
@@ -209,6 +224,7 @@ static void complete(struct core *core, struct open *open) {
     }
     release_all(core, open);
     if (open->is_sync) {
+        pe->stopped = open->stopped;
         resume(core, pe, open->time);
     } else {
         if (open->signals_end) {
@@ -221,6 +237,18 @@ static void complete(struct core *core, struct open *open) {
 
 /* Waiting */
 
+/* Returns which of the queues of an operation one is. */
+static int input_at(const struct open *open, uint32_t place) {
+    int k = 0;
+    while (open->queue[k] != place) {
+        k++;
+        assert(k < open->inputs);
+    }
+    return k;
+}
+
+static bool is_simple(const struct open *open) { return open->inputs == 1 && !open->polls; }
+
 static void wait_in(struct open *open, int k) {
     struct input *input = &open->pe->inputs[open->queue[k]];
     open->waits[k] = NULL;
@@ -228,18 +256,18 @@ static void wait_in(struct open *open, int k) {
         input->waiting = open;
     } else {
         struct open *last = input->last_waiting;
-        last->waits[last->inputs > 1 && last->queue[1] == open->queue[k]] = open;
+        last->waits[input_at(last, open->queue[k])] = open;
     }
     input->last_waiting = open;
 }
 
 static void leave_one(struct open *open, int k) {
-    uint8_t place = open->queue[k];
+    uint32_t place = open->queue[k];
     struct input *input = &open->pe->inputs[place];
     struct open **link = &input->waiting, *before = NULL;
     while (*link != open) {
         before = *link;
-        link = &before->waits[before->inputs > 1 && before->queue[1] == place];
+        link = &before->waits[input_at(before, place)];
     }
     *link = open->waits[k];
     if (input->last_waiting == open) {
@@ -247,27 +275,44 @@ static void leave_one(struct open *open, int k) {
     }
 }
 
+static void wait(struct core *core, struct open *open) {
+    for (int k = 0; k < open->inputs; k++) {
+        wait_in(open, k);
+    }
+    if (open->poll != 0) {
+        schedule(core, open->polls_at, EVENT_POLL, open->pe->number, open->poll, open);
+    }
+}
+
 static void leave(struct open *open) {
     for (int k = 0; k < open->inputs; k++) {
         leave_one(open, k);
     }
+    open->poll = 0;
 }
 
 /* Lets an operation take what is queued; returns whether it has done its last element. */
 static bool proceed(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     while (open->position < open->count) {
-        struct run *runs[2];
+        struct run *runs[MAX_OPERANDS];
         for (int k = 0; k < open->inputs; k++) {
             runs[k] = pe->inputs[open->queue[k]].first;
             if (runs[k] == NULL) {
-                return false;
+                return open->polls && ends_without_elements(core, open);
             }
         }
         for (int k = 0; k < open->inputs; k++) {
             contend(core, open, open->queue[k], runs[k]);
         }
-        feed(core, open, runs);
+        int64_t most = UNBOUNDED;
+        if (open->polls) {
+            most = elements_in_time(core, open, runs);
+            if (most == 0) {
+                return true;
+            }
+        }
+        feed(core, open, runs, most);
         if (has_failed(core)) {
             return false;
         }
@@ -285,32 +330,45 @@ static bool proceed(struct core *core, struct open *open) {
 }
 
 static void post(struct core *core, struct open *open) {
-    if (proceed(core, open)) {
+    if (proceed(core, open) && !has_failed(core)) {
         complete(core, open);
     } else {
-        for (int k = 0; k < open->inputs; k++) {
-            wait_in(open, k);
+        wait(core, open);
+    }
+}
+
+/* Lets the operations that wait for a queue take what is in it. */
+static void hand_over_stored(struct core *core, struct input *input) {
+    while (input->first != NULL && input->waiting != NULL) {
+        struct open *open = input->waiting;
+        leave(open);
+        bool has_ended = proceed(core, open);
+        if (has_failed(core)) {
+            return;
         }
+        if (!has_ended) {
+            wait(core, open);
+            return;
+        }
+        complete(core, open);
     }
 }
 
 /* Gives a run to the operations that wait for it, and queues the rest. */
 static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     struct input *input = &pe->inputs[place];
-    for (struct open *open = input->waiting; open != NULL;
-         open = open->waits[open->inputs > 1 && open->queue[1] == place]) {
-        if (open->inputs > 1) {
+    for (struct open *open = input->waiting; open != NULL; open = open->waits[input_at(open, place)]) {
+        if (!is_simple(open)) {
             /* The other queue may lack wavelets still: queue these, and see what both have. */
             store(core, pe, place, run);
-            leave(open);
-            post(core, open);
+            hand_over_stored(core, input);
             return;
         }
     }
     while (input->waiting != NULL && run->taken < run->count) {
         struct open *open = input->waiting;
         contend(core, open, place, run);
-        feed(core, open, &run);
+        feed(core, open, &run, UNBOUNDED);
         if (has_failed(core)) {
             return;
         }
@@ -339,11 +397,17 @@ void deliver(struct core *core) {
     }
 }
 
+/* Hands a run over when the operation at work is done with its own. */
+void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
+    assert(core->at_work);
+    keep(core, run);
+    grow(core, (void **)&core->arriving, &core->arriving_room, core->arriving_count + 1, sizeof(struct arrival));
+    core->arriving[core->arriving_count++] = (struct arrival){.pe = pe, .place = place, .run = run};
+}
+
 void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     if (core->at_work) {
-        keep(core, run);
-        grow(core, (void **)&core->arriving, &core->arriving_room, core->arriving_count + 1, sizeof(struct arrival));
-        core->arriving[core->arriving_count++] = (struct arrival){.pe = pe, .place = place, .run = run};
+        hand_over_later(core, pe, place, run);
         return;
     }
     core->at_work = true;
@@ -375,20 +439,32 @@ int receive(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     if (!open->is_sync) {
         post(core, open);
-    } else if (proceed(core, open)) {
+    } else if (proceed(core, open) && !has_failed(core)) {
         if (core->traces) {
             trace_completion(core, open);
         }
         release_all(core, open);
+        pe->stopped = open->stopped;
         pe->now = open->time;
         forget(core, open);
     } else if (!has_failed(core)) {
         how = WAITS;
-        for (int k = 0; k < open->inputs; k++) {
-            wait_in(open, k);
-        }
+        wait(core, open);
     }
     deliver(core);
     core->at_work = false;
     return how;
+}
+
+/* Ends an operation for which nothing can come any more by when it looks at a FIFO. */
+void poll(struct core *core, struct open *open, cycle time) {
+    assert(!core->at_work);
+    core->at_work = true;
+    leave(open);
+    fifo_stop(core, open, open->polled, time);
+    if (!has_failed(core)) {
+        complete(core, open);
+    }
+    deliver(core);
+    core->at_work = false;
 }

@@ -29,7 +29,7 @@ void load_register(struct core *core, struct pe *pe, uint32_t number, const stru
     *held = *descriptor;
     held->held = (uint16_t)(place + 1);
     held->load = row->flags & LOAD_ASYNC ? number : NO_ROW;
-    held->flags &= (uint8_t)~SAVES_ADDRESS;
+    held->flags &= (uint8_t) ~(SAVES_ADDRESS | HOLDS_FIFO);
     held->flags |= row->flags & LOAD_SAVES_ADDRESS ? SAVES_ADDRESS : 0;
 }
 
@@ -40,6 +40,7 @@ uint32_t read_register(struct core *core, struct pe *pe, uint32_t number, struct
     if (descriptor->held == 0) {
         return REGISTER_EMPTY;
     }
+    descriptor->flags |= descriptor->type == FIFO_END && !row->fifo ? HOLDS_FIFO : 0;
     return row->fifo && descriptor->type != FIFO_END ? REGISTER_WITHOUT_FIFO : 0;
 }
 

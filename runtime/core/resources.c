@@ -6,9 +6,13 @@ static void conflict(struct core *core, struct pe *pe, uint32_t place, const str
     if (place < class->queue_count) {
         fail(core, pe, USES_QUEUE, early->later_task, early->where,
              VALUES(early->later, early->earlier, early->earlier_task, class->queues[place].number));
+    } else if (place < class->input_count) {
+        fail(core, pe, USES_FIFO, early->later_task, early->where,
+             VALUES(early->later, early->earlier, early->earlier_task, class->queues[place].number,
+                    class->queues[place].writes));
     } else {
         fail(core, pe, USES_MICROTHREAD, early->later_task, early->where,
-             VALUES(early->later, early->earlier, early->earlier_task, place - class->queue_count));
+             VALUES(early->later, early->earlier, early->earlier_task, place - class->input_count));
     }
 }
 

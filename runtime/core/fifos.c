@@ -1,0 +1,273 @@
+/* FIFOs in the memory of a PE, as two queues: elements that wait to be popped, and free places that wait to be filled.
+ *
+ * A push takes places and leaves elements, a pop takes elements and leaves places, both as runs with time stamps. So an
+ * operation that finds a FIFO full or empty waits as it would for wavelets, or ends if nothing can have come by the
+ * time it looks.
+ */
+#include "machine.h"
+
+static uint32_t place_of(const struct pe *pe, const struct operand_state *operand, bool writes) {
+    return fifo_place(pe->class, operand->descriptor.row, writes);
+}
+
+static bool is_fifo(const struct operand_state *operand) {
+    return !operand->is_number && operand->descriptor.type == FIFO_END;
+}
+
+/* Sets up the ends of FIFOs of a class, and of each of its PEs with all places free. */
+void prepare_fifos(struct core *core, struct class *class) {
+    for (uint32_t place = class->queue_count; place < class->input_count; place++) {
+        struct queue *queue = &class->queues[place];
+        uint32_t row = class->row->fifos + (place - class->queue_count) / 2;
+        queue->fifo = &core->tables.fifos[row];
+        queue->number = row;
+        queue->writes = (place - class->queue_count) % 2;
+        queue->action = queue->writes ? queue->fifo->full_action : queue->fifo->empty_action;
+        uint32_t task = queue->writes ? queue->fifo->pop_task : queue->fifo->push_task;
+        queue->starts = task == NO_ROW ? NO_TASK : (uint8_t)(task - class->row->tasks);
+        queue->task = NO_TASK;
+        for (uint32_t unit = 0; unit < class->units; unit++) {
+            struct pe *pe = pe_at(class, unit);
+            side_at(pe, place)->missed = NEVER;
+            if (queue->writes) {
+                struct run *run = pool_take(core, &core->runs);
+                *run = (struct run){.count = core->tables.buffers[queue->fifo->buffer].elements, .threshold = -1};
+                pe->inputs[place].first = pe->inputs[place].last = run;
+            }
+        }
+    }
+}
+
+/* Returns the iterations of an operation on FIFOs: a FIFO counts only if its length is set (AMB-16), and a queue that is
+ * sent to only if there is nothing else (AMB-01). */
+int64_t count_with_fifos(const struct pe *pe, const struct operation *operation, const struct operand_state *operands) {
+    int64_t least = -1, streams = -1;
+    bool scalars = true;
+    for (int k = 0; k <= operation->sources; k++) {
+        const struct descriptor *stream = &operands[k].descriptor;
+        if (operands[k].is_number) {
+            continue;
+        }
+        if (stream->type == FIFO_END) {
+            const struct side *side = side_at(pe, place_of(pe, &operands[k], k == 0));
+            int64_t length = side->outstanding != 0 ? side->outstanding : side->set_to;
+            least = length != 0 && (least < 0 || length < least) ? length : least;
+        } else if (k > 0 || stream->type == MEMORY_WALK) {
+            int64_t length = stream->type == QUEUE_RUN ? stream->extents[0] : walk_count(stream);
+            streams = streams < 0 || length < streams ? length : streams;
+            scalars &= stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->extents[0] == POINTER_EXTENT;
+        }
+    }
+    if (operands[0].descriptor.type == QUEUE_RUN) {
+        streams = streams < 0 && least < 0 ? operands[0].descriptor.extents[0] : streams;
+    } else if (least < 0 && scalars) {
+        return 1; /* a scalar takes one element from a FIFO, and a FIFO one from a scalar */
+    }
+    least = streams >= 0 && (least < 0 || streams < least) ? streams : least;
+    return least < 0 ? 1 : least == ENDLESS_EXTENT ? UNBOUNDED : least;
+}
+
+/* Tasks */
+
+static void start_task(struct core *core, struct pe *pe, uint32_t task, cycle time) {
+    if (pe->class->tasks[task].flags & COMPLETION_ACTIVATES) {
+        task_complete(core, pe, task, time, true);
+    } else {
+        task_activate(core, pe, task, time);
+    }
+}
+
+/* Starts the task of an end at which an operation has found nothing, when there is something again. */
+static void start_missed(struct core *core, struct pe *pe, uint32_t place, cycle time) {
+    struct side *side = side_at(pe, place);
+    uint8_t task = pe->class->queues[place].starts;
+    if (task != NO_TASK && side->missed < NEVER && time < NEVER) {
+        side->missed = NEVER;
+        start_task(core, pe, task, time);
+    }
+}
+
+/* Starts the task of an end whose operation waited for elements or places of a run (DSD-144, DSD-147). */
+static void wake(struct core *core, struct open *open, uint32_t place, const struct run *run, int64_t count) {
+    uint8_t task = open->pe->class->queues[place].starts;
+    if (task == NO_TASK) {
+        return;
+    }
+    cycle ready = open->time;
+    int64_t several = run->rate > open->rate ? count : 1;
+    for (int64_t k = 0; k < several; k++) {
+        cycle time = head_time(run) + k * run->rate;
+        if (time > ready) {
+            start_task(core, open->pe, task, time);
+        }
+        ready = (time > ready ? time : ready) + open->rate;
+    }
+}
+
+/* Notes what the next elements of an operation mean for its FIFOs: tasks that start, and what a scalar destination held,
+ * which stays if a FIFO turns out to hold too little (DSD-128). */
+void look_at_fifos(struct core *core, struct open *open, struct run **runs, int64_t count) {
+    struct pe *pe = open->pe;
+    for (int k = 0; k < open->inputs; k++) {
+        if (open->queue[k] >= pe->class->queue_count && !(open->polls >> k & 1)) {
+            wake(core, open, open->queue[k], runs[k], count);
+        }
+    }
+    const struct descriptor *to = &open->operands[0].descriptor;
+    if (open->polls && !open->keeps && to->type == MEMORY_WALK && to->dimensions == 1 && to->extents[0] == POINTER_EXTENT) {
+        int64_t size = open->operation->kernel->size[0], address = 2 * (int64_t)to->address;
+        if (address >= 0 && address <= 2 * pe->class->words - size) {
+            memcpy(&open->before, pe->memory + address, (size_t)size);
+            open->keeps = true;
+        }
+    }
+}
+
+/* What operations leave */
+
+static void leave_in(struct core *core, struct pe *pe, uint32_t place, const struct run *left) {
+    start_missed(core, pe, place, left->first);
+    struct run *run = pool_take(core, &core->runs);
+    *run = *left;
+    hand_over_later(core, pe, place, run);
+}
+
+/* Leaves the places of elements that an operation has popped. */
+void leave_places(struct core *core, struct open *open, int64_t count, cycle begin, cycle rate) {
+    struct run run = {.first = begin + open->rate, .rate = (uint32_t)rate, .count = (uint32_t)count, .threshold = -1};
+    for (int k = 0; k < open->inputs; k++) {
+        if (open->queue[k] >= open->pe->class->queue_count && open->source[k] > 0) {
+            leave_in(core, open->pe, open->queue[k] + 1, &run);
+        }
+    }
+}
+
+/* Writes elements to the FIFO that is the destination, and leaves them there. */
+void leave_elements(struct core *core, struct open *open, struct payload *payload, int64_t count, cycle begin,
+                    cycle rate) {
+    struct pe *pe = open->pe;
+    uint32_t place = place_of(pe, &open->operands[0], true);
+    const struct buffer_row *buffer = &core->tables.buffers[pe->class->queues[place].fifo->buffer];
+    struct side *side = side_at(pe, place);
+    uint32_t bytes = kind_bytes(buffer->kind) == 4 ? 4 : 2;
+    assert(2 * (uint64_t)buffer->address + (uint64_t)buffer->elements * bytes <= pe->class->bytes);
+    for (int64_t k = 0; k < count; k++) {
+        memcpy(pe->memory + 2 * (uint64_t)buffer->address + (uint64_t)side->next * bytes, &payload->words[k], bytes);
+        side->next = side->next + 1 == buffer->elements ? 0 : side->next + 1;
+    }
+    payload->references++;
+    struct run run = {.payload = payload, .at = (const uint8_t *)payload->words, .first = begin + open->rate,
+                      .threshold = -1, .step = 4, .size = 4, .rate = (uint32_t)rate, .count = (uint32_t)count};
+    leave_in(core, pe, place - 1, &run);
+}
+
+/* Operations that end where a FIFO has nothing for them */
+
+/* Ends an operation that looks at a FIFO at a time when that has nothing for it (DSD-127 to DSD-133). */
+void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
+    struct pe *pe = open->pe;
+    const struct operation *operation = open->operation;
+    uint32_t place = open->queue[k];
+    const struct queue *queue = &pe->class->queues[place];
+    if (queue->action == FAULT) {
+        fail(core, pe, FIFO_FAULT, open->task, open->where, VALUES(operation->number, queue->number, queue->writes));
+        return;
+    }
+    for (int n = 0; n <= operation->sources; n++) {
+        const struct descriptor *end = &open->operands[n].descriptor;
+        if (is_fifo(&open->operands[n]) && end->flags & HOLDS_FIFO && end->row == queue->number) {
+            uint16_t at = core->register_at[end->held - 1];
+            fail(core, pe, FIFO_IN_REGISTER, open->task, open->where,
+                 VALUES(operation->number, queue->number, queue->writes, at >> 8, at & 0xFF));
+            return;
+        }
+    }
+    open->time = time;
+    open->stopped = queue->action == TEST_OR_SUSPEND;
+    struct side *side = side_at(pe, place);
+    side->outstanding = open->count == UNBOUNDED ? ENDLESS_EXTENT : open->count - open->position;
+    if (queue->starts != NO_TASK) {
+        side->missed = time;
+        const struct run *first = pe->inputs[place].first;
+        start_missed(core, pe, place, first == NULL ? NEVER : head_time(first)); /* what comes later may be known */
+    }
+    if (open->keeps && !queue->writes) {
+        memcpy(pe->memory + 2 * (int64_t)open->operands[0].descriptor.address, &open->before, operation->kernel->size[0]);
+    }
+    for (int n = 0; n <= operation->sources; n++) {
+        const struct descriptor *walk = &open->operands[n].descriptor;
+        if (open->operands[n].is_number || walk->held == 0 || !(walk->flags & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
+            continue;
+        }
+        struct descriptor *held = &pe->registers[walk->held - 1];
+        *held = *walk;
+        if (open->position > 0) {
+            int64_t elements = walk_offset(walk, open->position - 1) + walk->strides[walk->dimensions - 1];
+            held->address = within(walk->address + elements * (kind_bytes(walk->kind) == 4 ? 2 : 1));
+        }
+    }
+    open->count = open->position;
+}
+
+/* Returns for how many elements every FIFO has something when they are looked for; if for none, the operation has ended. */
+int64_t elements_in_time(struct core *core, struct open *open, struct run **runs) {
+    cycle begin = open->time, rate = open->rate;
+    int64_t count = UNBOUNDED;
+    for (int k = 0; k < open->inputs; k++) {
+        int64_t left = runs[k]->count - runs[k]->taken;
+        count = left < count ? left : count;
+        if (!(open->polls >> k & 1)) {
+            cycle head = head_time(runs[k]);
+            begin = head > begin ? head : begin;
+            rate = (cycle)runs[k]->rate > rate ? (cycle)runs[k]->rate : rate;
+        }
+    }
+    for (int k = 0; k < open->inputs; k++) {
+        if (!(open->polls >> k & 1)) {
+            continue;
+        }
+        cycle head = head_time(runs[k]);
+        if (head > begin) {
+            fifo_stop(core, open, k, begin);
+            return 0;
+        }
+        if ((cycle)runs[k]->rate > rate) {
+            int64_t there = (begin - head) / ((cycle)runs[k]->rate - rate) + 1;
+            count = there < count ? there : count;
+        }
+    }
+    return count;
+}
+
+/* Returns whether an operation has ended that lacks something in a FIFO; else it waits, or looks later. */
+bool ends_without_elements(struct core *core, struct open *open) {
+    struct pe *pe = open->pe;
+    cycle begin = open->time;
+    for (int k = 0; k < open->inputs; k++) {
+        if (!(open->polls >> k & 1)) {
+            const struct run *first = pe->inputs[open->queue[k]].first;
+            if (first == NULL) {
+                return false; /* a FIFO is looked at when all that is waited for is there */
+            }
+            begin = head_time(first) > begin ? head_time(first) : begin;
+        }
+    }
+    for (int k = 0; k < open->inputs; k++) {
+        const struct run *first = pe->inputs[open->queue[k]].first;
+        if (!(open->polls >> k & 1) || (first != NULL && head_time(first) <= begin)) {
+            continue;
+        }
+        /* An operation of the task itself sees all that its PE has done before; what microthreads do is not known. */
+        uint32_t other = open->queue[k] + (pe->class->queues[open->queue[k]].writes ? -1u : 1u);
+        if (first == NULL && (!open->is_sync || resource_of(pe, other)->ends == NEVER)) {
+            open->poll = ++core->polls;
+            open->polls_at = begin;
+            open->polled = (uint8_t)k;
+            return false;
+        }
+        fifo_stop(core, open, k, begin);
+        return true;
+    }
+    assert(!"a FIFO lacks something");
+    return true;
+}
