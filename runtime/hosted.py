@@ -302,7 +302,9 @@ def as_register(kind: str, value: float) -> int:
     if kind == "f16":
         return int(np.float16(value).view(np.uint16))
     if kind == "bf16":
-        return integers.unsigned(nans.bf16_bits(float(value)), 16)
+        number = float(value)
+        rounded = number if number != number else float(np.array(number, numpy_type("bf16")))
+        return integers.unsigned(nans.bf16_bits(rounded), 16)
     return integers.wrapper(BITS[kind])(int(value))
 
 

@@ -156,6 +156,6 @@ def _routes(draw: st.DrawFn, height: int, width: int) -> dict[Place, tuple[set[s
             if not routes[place][1] or draw(st.booleans()):
                 routes[place][1].add("ramp")
     if draw(st.integers(0, 4)) == 0:
-        ports = st.sets(st.sampled_from(PORTS), min_size=1, max_size=2)
+        ports: st.SearchStrategy[set[str]] = st.sets(st.sampled_from(PORTS), min_size=1, max_size=2)
         routes[draw(st.sampled_from(places))] = (draw(ports), draw(ports))
     return {place: ports for place, ports in routes.items() if ports[0] and ports[1]}
