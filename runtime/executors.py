@@ -19,7 +19,11 @@ EXECUTOR = "LOOM_EXECUTOR"
 AUTO = "auto"
 """In place of a name: the first executor that can run the program."""
 
-DEFAULT = "warps"
+DEFAULT = AUTO
+
+MAX_UNITS_OF_CORE = 4096
+"""Units of the largest grid that the core runs unless it is named: it goes from one to the next on one thread, so that
+warps are faster where very many march in step."""
 
 EXECUTORS = {"warps": "warps.machine", "reference": "reference.executor", "core": "core.executor"}
 """The executors: by name, the module below this package with their `load`."""

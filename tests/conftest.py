@@ -117,7 +117,8 @@ def executor_of(item: pytest.Item) -> str:
     if found is None:
         # What looks into an executor runs on that, whatever the command line says.
         found = known[0] if is_below(item.path, tuple(OF_ONE_EXECUTOR)) else names[0]
-    return found
+    # Whatever can run a program may not be what a test is about.
+    return known[0] if found == AUTO and item.get_closest_marker("executors") is not None else found
 
 
 @pytest.hookimpl(wrapper=True)

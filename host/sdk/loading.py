@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import IO
 
 from ...runtime import Machine
-from ...runtime.executors import AUTO, Unable, chosen, wants_tables
+from ...runtime.executors import AUTO, MAX_UNITS_OF_CORE, Unable, chosen, wants_tables
+from ...runtime.tables.format import Tables
 from ..garbage_collection import collector_paused
 from .artifact import Artifact, read_program, read_tables
 
@@ -14,7 +15,7 @@ def load(artifact: Artifact, trace: IO[bytes] | None) -> Machine:
     """Return a machine with the program of an artifact loaded. Raises LoomError."""
     if wants_tables():
         tables = read_tables(artifact)
-        if tables is not None:
+        if tables is not None and (chosen() != AUTO or _units(tables) <= MAX_UNITS_OF_CORE):
             try:
                 return Machine(tables, trace=trace)
             except Unable:
@@ -24,3 +25,8 @@ def load(artifact: Artifact, trace: IO[bytes] | None) -> Machine:
 
     with collector_paused():
         return machines.load(read_program(artifact), trace=trace)
+
+
+def _units(tables: Tables) -> int:
+    """Return how many units the grid of a program has."""
+    return int(tables["program"]["width"][0]) * int(tables["program"]["height"][0])
