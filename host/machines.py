@@ -18,8 +18,8 @@ def load(
 ) -> Machine:
     """Return a machine with a program loaded; see `Machine`.
 
-    If any executor may run it, that is the core where it can, on grids of up to `MAX_UNITS_OF_CORE`, and else the one of
-    warps.
+    If any executor may run it, that is the core where it can and the grid is not beyond `MAX_UNITS_OF_CORE`, and else
+    the one of warps.
     """
     name = chosen() if executor is None else executor
     if name in OF_TABLES:
