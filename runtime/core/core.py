@@ -33,6 +33,9 @@ SECTIONS_READ = (
 )  # fmt: skip
 """Sections in the order of SECTIONS in tables.h."""
 
+MAX_PLACES = 250
+"""Queues of a class and streams of it to the host: their places are bytes."""
+
 MAX_TASKS = 64
 """Tasks of a class: a word has a bit for each."""
 
@@ -81,6 +84,9 @@ def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
             found.append(text)
     if len(tables["classes"]) and tables["classes"]["task_count"].max() > MAX_TASKS:
         found.append(f"more than {MAX_TASKS} tasks of a PE")
+    places = np.bincount(fabric.queue_class[fabric.queue_class >= 0]) if len(fabric.queue_class) else np.zeros(1)
+    if len(places) and places.max() > MAX_PLACES:
+        found.append(f"more than {MAX_PLACES} queues of a PE")
     if len(tables["classes"]) and (np.diff(fabric.class_first) > 0).any() and fabric.words.max() > 1 << 24:
         found.append("memories of more than 2^24 words")
     return found

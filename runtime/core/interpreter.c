@@ -255,6 +255,9 @@ static int issue(struct core *core, struct pe *pe, struct frame *frame, const st
             operands[k].descriptor = *descriptor_at(frame, operand);
         }
     }
+    if (!fits(core, pe, operation, where, operands, I_apply)) {
+        return WENT_WRONG;
+    }
     return apply(core, pe, operation, operands, where, now);
 }
 
@@ -481,7 +484,8 @@ next:
         NEXT;
     CASE(assert_):
         if (r[ip->a] == 0) {
-            FAIL(ASSERTION, (int64_t)slots[ip->c].number, ip->b == NO_REGISTER ? 0 : r[ip->b]);
+            FAIL(ASSERTION, (int64_t)slots[ip->c].number,
+                 core->tables.messages[slots[ip->c].number].shows_value ? r[ip->b] : 0);
         }
         ip++;
         NEXT;

@@ -31,6 +31,7 @@ enum {
     MAX_TASKS = 64, /* tasks of a class: they are bits of a word */
     MAX_REGISTER_FILES = 3,
     MAX_STACK_WORDS = 1 << 24,
+    MAX_WALK = 1 << 22, /* elements of the longest walk */
     TILE = 32, /* columns and rows of a tile */
 };
 #define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */
@@ -41,7 +42,7 @@ enum {
     STEP_LIMIT, FLOAT_EXCEPTION, DIRECTIVES_DIFFER, DESCRIPTOR_SHAPE,
     REGISTER_EMPTY = 16, REGISTER_WITHOUT_FIFO, REGISTER_WIDTH,
     WALK_OUTSIDE_MEMORY = 24, USES_QUEUE, USES_MICROTHREAD, USES_FIFO, SENDS_WITHOUT_COLOR, SENDS_LOST,
-    SENDS_ODD_LANES, RECEIVES_WITHOUT_COLOR, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER,
+    SENDS_ODD_LANES, RECEIVES_WITHOUT_COLOR, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER, WALK_TOO_LONG,
     CONTROL_TASK_MISSING = 48,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
@@ -401,6 +402,7 @@ struct core {
     /* Order */
     struct event *heap;
     uint64_t heap_count, heap_room;
+    uint64_t runs_due; /* wavelets in the heap */
     struct tile *tiles, *listed, *last_listed; /* those with PEs to visit are listed */
     cycle horizon; /* a PE may pick what is ready up to here */
     cycle present; /* the same if it has open operations on FIFOs, which may end at any time */
@@ -507,6 +509,9 @@ static inline uint32_t kind_bytes(uint8_t kind) {
     return bytes[kind];
 }
 int64_t walk_count(const struct descriptor *walk);
+bool fits(struct core *core, struct pe *pe, const struct operation *operation, uint32_t where,
+          const struct operand_state *operands, uint32_t instruction);
+int64_t until_round(const struct operand_state *state, int64_t low, int64_t count);
 
 /* registers.c */
 void place_registers(struct core *core);

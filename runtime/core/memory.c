@@ -1,11 +1,12 @@
 /* Checks of walks over memory, before any of it is touched. */
 #include "machine.h"
 
-/* Returns the elements of a walk. */
+/* Returns the elements of a walk; MAX_WALK + 1 if there are more than MAX_WALK. */
 int64_t walk_count(const struct descriptor *walk) {
     int64_t count = 1;
     for (int k = 0; k < walk->dimensions; k++) {
-        count *= walk->extents[k];
+        count *= walk->extents[k]; /* at most MAX_WALK * 2^16, or 0 */
+        count = count > MAX_WALK ? MAX_WALK + 1 : count;
     }
     return count;
 }

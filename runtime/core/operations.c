@@ -58,6 +58,43 @@ static int64_t cycles_of(const struct core *core, const struct operation *operat
 
 /* Operands */
 
+/* Returns whether what an operation takes and gives is what its kernel does, and no walk is too long; else leaves a
+ * finding. `instruction` is the number of the one that is at work. */
+bool fits(struct core *core, struct pe *pe, const struct operation *operation, uint32_t where,
+          const struct operand_state *operands, uint32_t instruction) {
+    for (int k = 0; k <= operation->sources; k++) {
+        const struct descriptor *stream = &operands[k].descriptor;
+        if (operands[k].is_number) {
+            continue;
+        }
+        bool is_wide = operation->kernel->size[k] == 4;
+        bool other = stream->type == QUEUE_RUN ? is_wide && stream->flags & PACKED
+                                               : (kind_bytes(stream->kind) == 4) != is_wide;
+        if (other && stream->held == 0) { /* of registers `from_registers` says more */
+            fail(core, pe, DESCRIPTOR_SHAPE, running_task(pe), where, VALUES(instruction));
+            return false;
+        }
+        if (stream->type == MEMORY_WALK && walk_count(stream) > MAX_WALK) {
+            int64_t extents[4] = {0};
+            for (int dim = 0; dim < stream->dimensions; dim++) {
+                extents[dim] = stream->extents[dim];
+            }
+            fail(core, pe, WALK_TOO_LONG, running_task(pe), 0, VALUES(extents[0], extents[1], extents[2], extents[3]));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Returns how many of `count` elements from `low` on an operand has before a walk of several dimensions begins again. */
+int64_t until_round(const struct operand_state *state, int64_t low, int64_t count) {
+    if (state->is_number || state->descriptor.type != MEMORY_WALK || state->descriptor.dimensions == 1) {
+        return count;
+    }
+    int64_t whole = walk_count(&state->descriptor), left = whole - low % whole;
+    return left < count ? left : count;
+}
+
 /* Makes the operand of elements `low` up to `high`; returns false after a finding that is an error. */
 bool make_operand(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
                   struct operand_state *state, int place, int64_t low, int64_t high, struct operand *operand) {
@@ -66,9 +103,15 @@ bool make_operand(struct core *core, struct pe *pe, const struct operation *oper
         return true;
     }
     const struct descriptor *walk = &state->descriptor;
+    if (walk->dimensions > 1 && low > 0) {
+        int64_t rounds = low / walk_count(walk) * walk_count(walk);
+        low -= rounds;
+        high -= rounds;
+    }
     if (!check_walk(core, pe, operation, task, where, walk, low, high)) {
         return false;
     }
+    assert(kind_bytes(walk->kind) == operation->kernel->size[place]);
     uint32_t size = operation->kernel->size[place];
     uint8_t *at = pe->memory + 2 * (int64_t)walk->address;
     if (walk->dimensions == 1) {

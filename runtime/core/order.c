@@ -284,6 +284,9 @@ static void visit(struct core *core, struct pe *pe) {
 /* Runs until nothing can happen any more, an error, or more than `budget` steps in all. */
 int core_go(struct core *core, uint64_t budget) {
     core->budget = budget;
+    if (has_failed(core)) {
+        return CORE_ERROR;
+    }
     if (core->running != NULL) {
         struct pe *pe = core->running;
         if (core->steps >= budget) {
@@ -297,6 +300,7 @@ int core_go(struct core *core, uint64_t budget) {
         } else {
             touch(core, pe);
         }
+        core->horizon = -1; /* it was that of the PE */
         if (has_failed(core)) {
             return CORE_ERROR;
         }
@@ -337,7 +341,8 @@ int core_go(struct core *core, uint64_t budget) {
             if (core->heap_count > 0 && core->heap[0].time + core->timing.inject - 1 < core->horizon) {
                 core->horizon = core->heap[0].time + core->timing.inject - 1;
             }
-            if (core->horizon < event.time || pe->held_sends > 0) {
+            /* Wavelets of several senders come to their queue when they are due, and may start a task then. */
+            if (core->horizon < event.time || pe->held_sends > 0 || core->runs_due > 0) {
                 core->horizon = event.time;
             }
             if (!pe->is_busy) {
@@ -350,6 +355,7 @@ int core_go(struct core *core, uint64_t budget) {
             }
         } else {
             struct arrival *arrival = event.what;
+            core->runs_due--;
             struct arrival its = *arrival;
             pool_give(&core->arrivals, arrival);
             admit(core, its.pe, its.place, its.run);

@@ -120,12 +120,15 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
         rate = theirs > rate ? theirs : rate;
         begin = head > begin ? head : begin;
     }
+    struct operand_state *states = open->operands;
+    for (int k = 0; k <= operation->sources; k++) {
+        count = until_round(&states[k], low, count); /* an operation without an end goes over its walks again */
+    }
     int64_t wavelets = (count + lanes - 1) / lanes;
     if (open->uses_fifo) {
         look_at_fifos(core, open, runs, count);
     }
     struct operand made[MAX_OPERANDS];
-    struct operand_state *states = open->operands;
     const struct descriptor *stream = &states[0].descriptor;
     struct run sent = {.payload = NULL};
     if (stream->type != MEMORY_WALK) {
@@ -144,7 +147,7 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
         if (source == 0) {
             continue; /* places in the FIFO that it writes to */
         }
-        if (runs[k]->size < operation->kernel->size[source]) {
+        if (runs[k]->size < operation->kernel->size[source] || lanes == 2) {
             keep(core, runs[k]);
         }
         uint8_t *at = (uint8_t *)runs[k]->at + (ptrdiff_t)runs[k]->taken * runs[k]->step;
@@ -425,6 +428,7 @@ void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     if (queue->senders > 1) {
         struct arrival *arrival = pool_take(core, &core->arrivals);
         *arrival = (struct arrival){.pe = pe, .place = place, .run = run};
+        core->runs_due++;
         schedule(core, head_time(run), EVENT_RUN, pe->number, run->origin, arrival);
         return;
     }

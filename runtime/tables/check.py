@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ... import targets
 from ...diagnostics.errors import LoomError
-from ...operations.dsd_table import OPERATIONS
+from ...operations.dsd_table import OPERATIONS, WITHOUT_RESULT
 from ...operations.print_format import check_format
 from ...targets.wavelets import MAX_DIMENSIONS, PORTS, SWITCH_POSITIONS
 from ..findings import MAX_WALK
@@ -26,6 +26,7 @@ from .format import (
     ACTIVE,
     CLASS_TRAPS,
     COMPLETION_ACTIVATES,
+    COMPLETION_UNBLOCKS,
     EXPORT_BUFFER,
     EXPORT_FUNCTION,
     FIFO_END,
@@ -34,6 +35,7 @@ from .format import (
     MEMORY_WALK,
     NO_MICROTHREAD,
     NONE,
+    PACKED,
     QUEUE_RUN,
     SECTIONS,
     TASK_TYPES,
@@ -360,6 +362,8 @@ class _Checker:
         self.all_hold("descriptors", ~walks | ((dimensions >= 1) & (dimensions <= MAX_DIMENSIONS)),
                       "has too many dimensions, or none")  # fmt: skip
         self.all_hold("descriptors", (type == QUEUE_RUN) | (flags == 0), "has flags of a queue")
+        narrow = np.array([BITS[name] == 16 for name in KINDS])[kind]
+        self.all_hold("descriptors", (flags & PACKED == 0) | narrow, "packs elements that are not of 16 bits")
         extents = self.tables["descriptors"]["extents"].astype(np.uint64)
         used = np.where(np.arange(MAX_DIMENSIONS) < dimensions[:, None], extents, np.uint64(1))
         self.all_hold("descriptors", ~walks | (used.prod(axis=1) <= MAX_WALK), "has too many elements")
@@ -381,6 +385,9 @@ class _Checker:
             named = row != NONE
             if field.endswith("activate"):
                 self.local(row[named])
+            expected = COMPLETION_ACTIVATES if field.endswith("activate") else COMPLETION_UNBLOCKS
+            if (self.column("tasks", "flags")[row[named]] & expected == 0).any():
+                refuse(f"an operation of '{section}' starts a task whose flags do not say so")
             mine = tasks[row[named]]
             if ((owner[named] >= 0) & (owner[named] != mine)).any():
                 refuse(f"an operation of '{section}' starts tasks of two classes")
@@ -403,7 +410,10 @@ class _Checker:
         self.below("operations", "flags", 4)
         function = self.column("operations", "function")
         destination = self.column("operations", "destination")
-        self.all_hold("operations", destination >= STATIC_DESCRIPTOR, "has no stream as its destination")
+        is_stream = (destination >= STATIC_DESCRIPTOR) & (destination != NO_REGISTER)
+        self.all_hold("operations", is_stream, "has no stream as its destination")
+        computes = np.array([OPERATIONS[name].function not in WITHOUT_RESULT for name in DSD_ROWS])
+        self.all_hold("operations", computes[function], "has a function whose result is not defined")
         rows = [OPERATIONS[name] for name in DSD_ROWS]
         sources = self.column("operations", "sources").reshape(-1, 3)
         for place in range(3):

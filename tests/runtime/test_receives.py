@@ -1,0 +1,163 @@
+"""Operations that receive: into packed streams, without an end, and beside tasks that wavelets of two PEs start."""
+
+from __future__ import annotations
+
+import pytest
+
+from loomir.diagnostics.errors import LoomError
+
+from .flow_modules import parse
+from .machines import load
+
+
+def exchange(receiver: str, sender: str, *, words: int = 64) -> str:
+    """Return a program in which PE (1, 0) sends on a color that PE (0, 0) receives, both in `main`."""
+    return f"""flow.fabric @program target "wse3" grid 2 by 1 {{
+      flow.color @c = 1
+      flow.route @c on [1, :] from [ramp] to [west]
+      flow.route @c on [0, :] from [east] to [ramp]
+      flow.units @receiver on [0, :] words {words} {{
+        flow.buffer @b at 0 : memref<{words}xi16>
+        flow.export @b as "b"
+        flow.export @main as "main"
+        flow.queue input @in id 2 colors [@c on [:, :]]
+        flow.func @main() {{ {receiver} flow.return }}
+      }}
+      flow.units @sender on [1, :] words 64 {{
+        flow.buffer @a at 0 : memref<4xi16> = dense<[11, 22, 33, 44]>
+        flow.buffer @next at 4 : memref<8xi16> = dense<7>
+        flow.export @main as "main"
+        flow.queue output @out id 2 colors [@c on [:, :]]
+        flow.func @main() {{ {sender} flow.return }}
+      }}
+    }}"""
+
+
+def test_a_packed_receive_of_single_elements_takes_two_from_each() -> None:
+    machine = load(
+        parse(
+            exchange(
+                """%s = flow.queue_stream @in extent 8 packed : !flow.stream<i16>
+                %f = flow.stream @b at 0 strides [1] extents [8] : !flow.stream<i16>
+                flow.apply mov16 %f, %s : !flow.stream<i16>, !flow.stream<i16>""",
+                """%s = flow.queue_stream @out extent 4 : !flow.stream<i16>
+                %f = flow.stream @a at 0 strides [1] extents [4] : !flow.stream<i16>
+                flow.apply mov16 %s, %f : !flow.stream<i16>, !flow.stream<i16>""",
+            )
+        )
+    )
+    machine.launch("main")
+    machine.run()
+    assert machine.read_symbol("b")[0, 0, :9].tolist() == [11, 0, 22, 0, 33, 0, 44, 0, 0]
+
+
+@pytest.mark.executors("reference", "core")
+def test_a_receive_without_an_end_begins_its_walk_again() -> None:
+    """The walk is 0, 1, -1 + 2, 3, ...: rows of two elements, three words apart."""
+    machine = load(
+        parse(
+            exchange(
+                """%s = flow.queue_stream @in extent 32767 : !flow.stream<i16>
+                %f = flow.stream @b at 0 strides [1, 2] extents [3, 2] : !flow.stream<i16>
+                flow.apply mov16 %f, %s async(microthread = 2) : !flow.stream<i16>, !flow.stream<i16>""",
+                """%s = flow.queue_stream @out extent 4 : !flow.stream<i16>
+                %f = flow.stream @a at 0 strides [1] extents [4] : !flow.stream<i16>
+                flow.apply mov16 %s, %f : !flow.stream<i16>, !flow.stream<i16>
+                %t = flow.queue_stream @out extent 4 : !flow.stream<i16>
+                flow.apply mov16 %t, %f : !flow.stream<i16>, !flow.stream<i16>""",
+            )
+        )
+    )
+    machine.launch("main")
+    machine.run(allow_pending=True)
+    # Eight elements over places 0, 1, 3, 4, 6, 7, and 0, 1 again.
+    assert machine.read_symbol("b")[0, 0, :9].tolist() == [33, 44, 0, 33, 44, 0, 11, 22, 0]
+
+
+@pytest.mark.executors("core")
+def test_a_walk_whose_extents_are_too_large_at_run_time() -> None:
+    machine = load(
+        parse("""flow.fabric @program target "wse3" grid 1 by 1 {
+          flow.units @u on [:, :] words 64 {
+            flow.buffer @b at 0 : memref<64xi16>
+            flow.export @main as "main"
+            flow.func @main(%n: i16) {
+              %to = flow.stream @b at 0 strides [1, 1, 1, 1] extents [%n, %n, %n, %n] : !flow.stream<i16>
+              flow.apply mov16 %to, %n : !flow.stream<i16>, i16
+              flow.return
+            }
+          }
+        }""")
+    )
+    machine.launch("main", [30000])
+    with pytest.raises(LoomError, match="far beyond the memory of a unit"):
+        machine.run()
+
+
+def delayed(cycles: int) -> str:
+    """Return code that takes twice as many cycles."""
+    return "".join(f"%q{k} = flow.load @x[] : i16 flow.store %q{k}, @x[] : i16 " for k in range(cycles))
+
+
+def noted(number: int) -> str:
+    """Return code that appends a number to @log."""
+    return f"""
+      %k = flow.load @k[] : i16
+      %i = arith.index_cast %k : i16 to index
+      %v = arith.constant {number} : i16
+      flow.store %v, @log[%i] : i16
+      %one = arith.constant 1 : i16
+      %next = arith.addi %k, %one : i16
+      flow.store %next, @k[] : i16
+      flow.return"""
+
+
+def meeting(before: int, between: int, sending: int) -> str:
+    """Return a program in which a local task and wavelets of two PEs start tasks of PE (1, 0), which log it."""
+    sender = f"""
+        flow.buffer @x at 21 : memref<i16>
+        flow.export @main as "main"
+        flow.queue output @out id 2 colors [@c on [:, :]]
+        flow.func @main() {{
+          {delayed(sending)}
+          %v = arith.constant 7 : i16
+          %s = flow.queue_stream @out extent 1 : !flow.stream<i16>
+          flow.apply mov16 %s, %v : !flow.stream<i16>, i16
+          flow.return
+        }}"""
+    return f"""flow.fabric @program target "wse3" grid 3 by 1 {{
+      flow.color @c = 1
+      flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1, :] from [west, east] to [ramp]
+      flow.route @c on [2, :] from [ramp] to [west]
+      flow.units @middle on [1, :] words 64 {{
+        flow.buffer @log at 0 : memref<16xi16>
+        flow.buffer @k at 20 : memref<i16>
+        flow.buffer @x at 21 : memref<i16>
+        flow.export @log as "log"
+        flow.export @main as "main"
+        flow.queue input @in id 2 colors [@c on [:, :]]
+        flow.task data @d id 2 on @in (%a: i16) {{ {noted(1)} }}
+        flow.task local @t id 12 {{ {noted(2)} }}
+        flow.task local @a id 13 {{ {delayed(between)} flow.activate @t flow.return }}
+        flow.func @main() {{ {delayed(before)} flow.activate @a flow.return }}
+      }}
+      flow.units @west on [0, :] words 64 {{ {sender} }}
+      flow.units @east on [2, :] words 64 {{ {sender} }}
+    }}"""
+
+
+@pytest.mark.executors("reference", "core")
+def test_wavelets_that_meet_and_a_task_start_in_the_order_of_time() -> None:
+    """The order is that of the first engine, whatever the distance in time."""
+    orders: set[tuple[int, ...]] = set()
+    for before, between in [(0, 0), (2, 3), (4, 1), (5, 5), (8, 6)]:
+        text = meeting(before, between, 4)
+        logs: list[list[int]] = []
+        for machine in (load(parse(text)), load(parse(text), executor="warps")):
+            machine.launch("main")
+            machine.run()
+            logs.append(machine.read_symbol("log")[0, 1, :4].tolist())
+        assert logs[0] == logs[1]
+        orders.add(tuple(logs[0]))
+    assert len(orders) > 1
