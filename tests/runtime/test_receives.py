@@ -1,4 +1,4 @@
-"""Operations that receive: into packed streams, without an end, and beside tasks that wavelets of two PEs start."""
+"""Operations that receive into packed streams, too long walks, and tasks that wavelets of two PEs start."""
 
 from __future__ import annotations
 
@@ -49,29 +49,6 @@ def test_a_packed_receive_of_single_elements_takes_two_from_each() -> None:
     machine.launch("main")
     machine.run()
     assert machine.read_symbol("b")[0, 0, :9].tolist() == [11, 0, 22, 0, 33, 0, 44, 0, 0]
-
-
-@pytest.mark.executors("reference", "core")
-def test_a_receive_without_an_end_begins_its_walk_again() -> None:
-    """The walk is 0, 1, -1 + 2, 3, ...: rows of two elements, three words apart."""
-    machine = load(
-        parse(
-            exchange(
-                """%s = flow.queue_stream @in extent 32767 : !flow.stream<i16>
-                %f = flow.stream @b at 0 strides [1, 2] extents [3, 2] : !flow.stream<i16>
-                flow.apply mov16 %f, %s async(microthread = 2) : !flow.stream<i16>, !flow.stream<i16>""",
-                """%s = flow.queue_stream @out extent 4 : !flow.stream<i16>
-                %f = flow.stream @a at 0 strides [1] extents [4] : !flow.stream<i16>
-                flow.apply mov16 %s, %f : !flow.stream<i16>, !flow.stream<i16>
-                %t = flow.queue_stream @out extent 4 : !flow.stream<i16>
-                flow.apply mov16 %t, %f : !flow.stream<i16>, !flow.stream<i16>""",
-            )
-        )
-    )
-    machine.launch("main")
-    machine.run(allow_pending=True)
-    # Eight elements over places 0, 1, 3, 4, 6, 7, and 0, 1 again.
-    assert machine.read_symbol("b")[0, 0, :9].tolist() == [33, 44, 0, 33, 44, 0, 11, 22, 0]
 
 
 @pytest.mark.executors("core")
