@@ -52,6 +52,8 @@ class Outcome:
     counts: dict[str, int] = field(default_factory=dict)
     received: dict[str, list[list[int]]] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
+    is_batched: bool = False
+    """True if warnings name no PE: warps word one for all theirs."""
     log: list[Any] = field(default_factory=list)
 
 
@@ -59,9 +61,9 @@ def outcome(program: RandomProgram, way: Way) -> Outcome:
     """Run a program and return what came of it."""
     with redirect_stderr(StringIO()) as printed:
         result = _run(program, way)
-    # What one executor warns of first, another may warn of second. Warps word one warning for all their PEs.
-    warnings = [PE.sub("PE", line) if way.executor == "warps" else line for line in printed.getvalue().splitlines()]
-    result.findings = sorted({*result.findings, *warnings})
+    # What one executor warns of first, another may warn of second.
+    result.is_batched = way.executor == "warps"
+    result.findings = sorted({*result.findings, *printed.getvalue().splitlines()})
     return result
 
 
@@ -119,9 +121,14 @@ def differences(one: Outcome, other: Outcome) -> list[str]:
         return [] if both or one.ended == other.ended else [f"ended: {one.ended} {other.ended}"]
     found = [
         f"{name}: {getattr(one, name)} {getattr(other, name)}"
-        for name in ("ended", "counts", "received", "findings", "log")
+        for name in ("ended", "counts", "received", "log")
         if getattr(one, name) != getattr(other, name)
     ]
+    mine, theirs = one.findings, other.findings
+    if one.is_batched or other.is_batched:
+        mine, theirs = (sorted({PE.sub("PE", line) for line in lines}) for lines in (mine, theirs))
+    if mine != theirs:
+        found.append(f"findings: {mine} {theirs}")
     for place, words in one.memory.items():
         if place not in other.memory or len(words) != len(other.memory[place]):
             found.append(f"PE {place} has {len(words)} words")
