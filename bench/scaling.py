@@ -9,6 +9,9 @@ wavelets. Apart: the Game of Life, where neighbors are ahead of each other. Tile
 exponent describes the growth from one row to the next: 1 is linear. The plot needs matplotlib.
 """
 
+# matplotlib is an extra, and may be absent where types are checked.
+# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import argparse
