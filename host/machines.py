@@ -10,7 +10,7 @@ from ..backend.tables import NotAssembled, assemble
 from ..diagnostics.errors import LoomError
 from ..dialects import flow
 from ..runtime import Machine
-from ..runtime.executors import AUTO, MAX_UNITS_OF_CORE, OF_TABLES, Unable, chosen
+from ..runtime.executors import AUTO, OF_TABLES, Unable, chosen, of_grid
 
 
 def load(
@@ -18,8 +18,7 @@ def load(
 ) -> Machine:
     """Return a machine with a program loaded; see `Machine`.
 
-    If any executor may run it, that is the core where it can and the grid is not beyond `MAX_UNITS_OF_CORE`, and else
-    the one of warps.
+    If any executor may run it, that is the one of `of_grid` where it can, and else the one of warps.
     """
     name = chosen() if executor is None else executor
     if name in OF_TABLES:
@@ -27,10 +26,10 @@ def load(
     if name != AUTO:
         return Machine(module, executor=name, trace=trace, **options)
     fabric = _fabric(module)
-    units = fabric.width.value.data * fabric.height.value.data
-    if units <= MAX_UNITS_OF_CORE and not options:
+    first = of_grid(fabric.width.value.data * fabric.height.value.data)
+    if first is not None and not options:
         try:
-            return Machine(assemble(fabric), executor="core", trace=trace)
+            return Machine(assemble(fabric), executor=first, trace=trace)
         except (NotAssembled, Unable):
             pass
     return Machine(module, executor="warps", trace=trace, **options)

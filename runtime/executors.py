@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from inspect import signature
 from typing import IO, Any
@@ -17,13 +19,16 @@ EXECUTOR = "LOOM_EXECUTOR"
 """Environment variable: the executor that runs programs of the wafer, by name."""
 
 AUTO = "auto"
-"""In place of a name: the first executor that can run the program."""
+"""In place of a name: that of `of_grid` if it can run the program, else warps."""
 
 DEFAULT = AUTO
 
 MAX_UNITS_OF_CORE = 4096
 """Units of the largest grid that the core runs unless it is named: it goes from one to the next on one thread, so that
 warps are faster where very many march in step."""
+
+MAX_UNITS_OF_REFERENCE = 1024
+"""Units of the largest grid that the reference runs unless it is named, where the core is not installed."""
 
 EXECUTORS = {"warps": "warps.machine", "reference": "reference.executor", "core": "core.executor"}
 """The executors: by name, the module below this package with their `load`."""
@@ -52,7 +57,26 @@ def of(program: object) -> str:
     name = chosen()
     if name != AUTO:
         return name
-    return "core" if isinstance(program, Tables) else "warps"
+    if not isinstance(program, Tables):
+        return "warps"
+    return "core" if has_core() else "reference"
+
+
+def of_grid(units: int) -> str | None:
+    """Return the executor of tables that `AUTO` tries first for a program on so many units; None for none."""
+    if has_core():
+        return "core" if units <= MAX_UNITS_OF_CORE else None
+    return "reference" if units <= MAX_UNITS_OF_REFERENCE else None
+
+
+@cache
+def has_core() -> bool:
+    """Return True if the core is installed. The first time, a line on stderr says so if it is not."""
+    library = import_module(".core.library", __package__)
+    if not library.is_present():
+        print(f"note: {library.NOT_INSTALLED}; until then programs run slowly", file=sys.stderr, flush=True)
+        return False
+    return True
 
 
 def wants_tables() -> bool:

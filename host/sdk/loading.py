@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO
 
 from ...runtime import Machine
-from ...runtime.executors import AUTO, MAX_UNITS_OF_CORE, Unable, chosen, wants_tables
+from ...runtime.executors import AUTO, Unable, chosen, of_grid, wants_tables
 from ...runtime.tables.format import Tables
 from ..garbage_collection import collector_paused
 from .artifact import Artifact, read_program, read_tables
@@ -15,7 +15,7 @@ def load(artifact: Artifact, trace: IO[bytes] | None) -> Machine:
     """Return a machine with the program of an artifact loaded. Raises LoomError."""
     if wants_tables():
         tables = read_tables(artifact)
-        if tables is not None and (chosen() != AUTO or _units(tables) <= MAX_UNITS_OF_CORE):
+        if tables is not None and (chosen() != AUTO or of_grid(_units(tables)) is not None):
             try:
                 return Machine(tables, trace=trace)
             except Unable:

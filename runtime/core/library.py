@@ -13,6 +13,8 @@ from . import compile_core
 
 BUILD = "`pip install --editable .` in a checkout, or `pip install --force-reinstall loomir`, builds it"
 
+NOT_INSTALLED = f"the engine's core is not installed; {BUILD}, unless LOOM_CORE is none"
+
 
 def is_named() -> bool:
     """Return True if the environment names a library (LOOM_CORE_LIBRARY), as tests under sanitizers do."""
@@ -38,7 +40,7 @@ def load() -> ctypes.CDLL:
 def open_library(file: Path) -> ctypes.CDLL:
     """Return the library in a file. Raises LoomError if it is absent, damaged, or of other sources."""
     if not file.exists():
-        raise Unable(f"the engine's core is not installed; {BUILD}", str(file))
+        raise Unable(NOT_INSTALLED, str(file))
     try:
         library = ctypes.CDLL(str(file))
         library.loom_sources.restype = ctypes.c_char_p

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from loomir.diagnostics.errors import LoomError
 from loomir.host.sdk import artifact
 from loomir.runtime.core import compile_core, library
 from loomir.runtime.executors import AUTO, EXECUTOR
+from loomir.tools import loom
 
 from .programs import write_grid
 
@@ -57,14 +59,19 @@ def test_tables_that_were_changed(tables: Path) -> None:
         artifact.read_tables(artifact.read(tables))
 
 
-def test_tables_that_were_forged(tables: Path) -> None:
-    """A digest that fits proves nothing: the file is checked too."""
+def cut_short(tables: Path) -> None:
+    """Cut the file of the tables, and correct its digest."""
     file, description = tables / artifact.TABLES, tables / artifact.LOOM_JSON
     file.write_bytes(file.read_bytes()[:-16])
     found = json.loads(description.read_text())
     found["digests"][artifact.TABLES] = artifact._digest(file.read_bytes())  # pyright: ignore[reportPrivateUsage]
     found["digest"] = artifact._digest_of(found)  # pyright: ignore[reportPrivateUsage]
     description.write_text(json.dumps(found))
+
+
+def test_tables_that_were_forged(tables: Path) -> None:
+    """A digest that fits proves nothing: the file is checked too."""
+    cut_short(tables)
     with pytest.raises(LoomError, match=r"program\.tables: error: .*compile the program again"):
         artifact.read_tables(artifact.read(tables))
 
@@ -97,3 +104,25 @@ def test_a_run_imports_no_ir(tables: Path) -> None:
     values, modules = result.stdout.splitlines()
     assert values == str((2.0 * np.arange(36)).tolist())
     assert modules == "['xdsl', 'xdsl.utils', 'xdsl.utils.exceptions']"
+
+
+@pytest.mark.slow
+def test_a_run_without_the_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference runs the same, and one line says so."""
+    monkeypatch.setenv(EXECUTOR, AUTO)
+    monkeypatch.setenv("LOOM_CORE_LIBRARY", str(tmp_path / "none.so"))
+    write_grid(tmp_path / "out")
+    result = subprocess.run([sys.executable, "-c", RUN], cwd=tmp_path, capture_output=True, text=True)
+    assert result.stderr.startswith("note: the engine's core is not installed; `pip install ")
+    assert result.stderr.count("\n") == 1
+    values, modules = result.stdout.splitlines()
+    assert values == str((2.0 * np.arange(36)).tolist())
+    assert modules == "['xdsl', 'xdsl.utils', 'xdsl.utils.exceptions']"
+
+
+def test_a_run_of_tables_that_are_cut_short_is_one_error(tables: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    cut_short(tables)
+    assert loom.main(["python", "-c", RUN]) == 1
+    first, *rest = capfd.readouterr().err.splitlines()
+    assert re.fullmatch(r"out/program\.tables: error: the tables are cut short: .*; compile the program again", first)
+    assert all("note: called from here" in line for line in rest)
