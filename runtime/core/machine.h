@@ -132,7 +132,7 @@ struct run {
     struct send *send;       /* waits for wavelet `threshold` to be taken */
     cycle first;
     int64_t threshold;
-    uint64_t origin; /* number of the way it came */
+    uint64_t origin; /* of runs that are there in one cycle the one with the smaller comes first */
     int32_t step;
     uint32_t rate, count, taken, latency, sender;
     uint8_t size, control; /* `size`: 2 if the sender's memory has elements of 16 bits, 0 of places in a FIFO */
@@ -305,7 +305,7 @@ struct class {
 struct way {
     int32_t offset;
     uint32_t queue, latency;
-    uint64_t origin;
+    uint32_t port; /* of the receiver's router, by which wavelets come */
 };
 
 /* Wavelets that come to a queue of a PE */

@@ -182,7 +182,7 @@ static void send_run(struct core *core, struct pe *pe, const struct queue *queue
         run->send = NULL;
         run->first += way->latency;
         run->latency = way->latency;
-        run->origin = way->origin;
+        run->origin = (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
         run->sender = pe->number;
         if (run->payload != NULL) {
             run->payload->references++;

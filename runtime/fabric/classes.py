@@ -31,7 +31,7 @@ MAX_CLASSES = 1 << 15
 class Frame:
     """The class coordinates of a class: its rows and columns of the grid, dense, and transposed if it is narrow.
 
-    They order PEs in messages and decide who comes first of senders that meet. `upright` ones are never transposed.
+    They order PEs in messages. `upright` ones are never transposed.
     """
 
     def __init__(self, down: range, across: range, *, upright: bool = False) -> None:
@@ -51,17 +51,6 @@ class Frame:
         if self.transposed:
             row, column = column, row
         return self.across[column], self.down[row]
-
-    def places(self, pes: Array, width: int) -> Array:
-        """Return PEs in class coordinates, [n, 2]."""
-        rows, columns = np.divmod(pes.astype(np.int64), width)
-        down = rows - self.down.start
-        across = columns - self.across.start
-        if self.down.step > 1:
-            down //= self.down.step
-        if self.across.step > 1:
-            across //= self.across.step
-        return np.stack([across, down] if self.transposed else [down, across], 1)
 
 
 def frame_of(pes: Array, areas: Sequence[Area], width: int, *, upright: bool = False) -> Frame:

@@ -16,7 +16,6 @@ from ... import targets
 from ..findings import FINDING, Code
 from ..tables.format import INPUT, NONE, TASK_TYPES, Tables
 from .classes import Classes, areas_of, paint
-from .deliveries import group
 from .model import (
     LOST,
     NOWHERE,
@@ -46,11 +45,12 @@ class _Use(NamedTuple):
 
 @dataclass
 class _Pairs:
-    """Senders, receivers and latencies between two queues."""
+    """Senders, receivers, latencies and ports between two queues."""
 
     source: list[Array] = field(default_factory=list[Array])
     target: list[Array] = field(default_factory=list[Array])
     latency: list[Array] = field(default_factory=list[Array])
+    port: list[Array] = field(default_factory=list[Array])
 
 
 class _Sink(NamedTuple):
@@ -282,6 +282,7 @@ class _Connector:
             pairs.source.append(paths.source[chosen])
             pairs.target.append(paths.target[chosen])
             pairs.latency.append(paths.latency[chosen])
+            pairs.port.append(paths.port[chosen])
         self._note_losses(sending, paths, claimed, routers)
 
     def _note_losses(self, sending: Sequence[Array], paths: Paths, claimed: Array, routers: Routers) -> None:
@@ -320,28 +321,20 @@ class _Connector:
     def _ways(self) -> tuple[Ways, list[Array]]:
         """Return all ways, and of each queue the number of the list of each unit."""
         parts: dict[int, list[tuple[Array, Array]]] = {}
-        classes, unit = self.classes, self.classes.pe_unit
+        unit = self.classes.pe_unit
         for queue, ends in self.to_sinks.items():
             for pes, sink in ends:
                 ways = np.zeros(len(pes), WAY)
                 ways["queue"] = len(self.owners) + sink
                 parts.setdefault(queue, []).append((unit[pes], ways))
-        rank = 0
         for (sender, reader), pairs in self.pairs.items():
-            source, target, latency = (_joined(part) for part in (pairs.source, pairs.target, pairs.latency))
-            frames = classes.frames[self.owners[sender]], classes.frames[self.owners[reader]]
-            groups = group(frames[0].places(source, self.width), frames[1].places(target, self.width), latency)
-            for each in groups:
-                rank += 1
-                mine = each.members
-                ways = np.zeros(len(mine), WAY)
-                ways["offset"] = target[mine] - source[mine]
-                ways["queue"] = reader
-                ways["latency"] = latency[mine]
-                ways["origin"] = rank << 32
-                if each.kind == "pairs":
-                    ways["origin"] += np.arange(len(mine), dtype=np.uint64)
-                parts.setdefault(sender, []).append((unit[source[mine]], ways))
+            source, target = _joined(pairs.source), _joined(pairs.target)
+            ways = np.zeros(len(source), WAY)
+            ways["offset"] = target - source
+            ways["queue"] = reader
+            ways["latency"] = _joined(pairs.latency)
+            ways["port"] = _joined(pairs.port)
+            parts.setdefault(sender, []).append((unit[source], ways))
             self.room[sender] = min(self.room[sender], self.room[reader])
         ways = Ways()
         lists = [

@@ -32,9 +32,10 @@ UNROUTED, SWALLOWED, LOST, PARTLY_UNREAD = 1, 2, 4, 8
 end at their own router or ramp; some end where they should not, which is an error; some receivers of a multicast have
 no queue for the color, so that the wavelets of the unit are counted (`Fabric.unread`)."""
 
-WAY: np.dtype[Any] = np.dtype([("offset", "<i4"), ("queue", "<u4"), ("latency", "<u4"), ("origin", "<u8")], align=True)
+WAY: np.dtype[Any] = np.dtype([("offset", "<i4"), ("queue", "<u4"), ("latency", "<u4"), ("port", "<u4")], align=True)
 """Where wavelets of a unit arrive: at `queue` of the PE whose number is larger by `offset`, `latency` cycles after they
-leave. Of wavelets of several senders that arrive in one cycle the one with the smallest `origin` comes first."""
+leave, by `port` of its router. Wavelets of several senders that arrive in one cycle come in the order of (port, row of
+the sender, column of the sender, output queue)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,7 @@ class Fabric:
     list_first: Array
     """uint32 [lists + 1] where each list begins in `ways`."""
     ways: Array
-    """WAY [all], of each list in the order in which wavelets are handed over."""
+    """WAY [all], of each list by receiving queue."""
 
     switched: tuple[SwitchedColor, ...]
     network_readers: Array

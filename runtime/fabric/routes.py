@@ -42,6 +42,8 @@ class Paths:
     target: Array
     latency: Array
     """Cycles from the sender's router to the receiver's queue."""
+    port: Array
+    """Port at which they come to the receiver's router."""
     lost: Array
     """Senders some of whose wavelets reach no ramp at the end of a path, or no path at all..."""
     lost_at: Array
@@ -58,7 +60,7 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
     source = place = senders.astype(np.int64)
     port = np.full(len(place), RAMP, np.uint8)
     latency = np.zeros(len(place), np.int64)
-    pairs: list[tuple[Array, Array, Array]] = []
+    pairs: list[tuple[Array, Array, Array, Array]] = []
     lost: list[tuple[Array, Array]] = []
     hops = 0
     crowd = 2 * len(place) + 64
@@ -70,7 +72,7 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
         outputs = transmit[place]
         ramp = outputs & 1 == 1
         if ramp.any():
-            pairs.append((source[ramp], place[ramp], latency[ramp] + timing.ramp))
+            pairs.append((source[ramp], place[ramp], latency[ramp] + timing.ramp, port[ramp]))
         following: list[tuple[Array, Array, Array, Array]] = []
         stays = ~ramp
         for out in (NORTH, EAST, SOUTH, WEST):
@@ -105,9 +107,9 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
             raise LoomError(f"the route of color {routers.label} loops through PE ({x}, {y}); end it at a ramp",
                             routers.where)  # fmt: skip
     nothing = np.zeros(0, np.int64)
-    joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [nothing] * 3
+    joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [nothing] * 4
     dropped = [np.concatenate(parts) for parts in zip(*lost, strict=True)] if lost else [nothing] * 2
-    return Paths(joined[0], joined[1], joined[2], dropped[0], dropped[1])
+    return Paths(joined[0], joined[1], joined[2], joined[3], dropped[0], dropped[1])
 
 
 def _has_neighbor(places: Array, port: int, width: int, height: int) -> Array:

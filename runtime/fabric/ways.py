@@ -23,7 +23,7 @@ class Ways:
         self._lists = 1
 
     def add(self, units: Array, ways: Array, number: int) -> Array:
-        """Add the ways of one queue, in the order in which wavelets are handed over; way k is of unit `units[k]`.
+        """Add the ways of one queue; way k is of unit `units[k]`.
 
         Returns the number of the list of each of the queue's `number` units.
         """

@@ -158,9 +158,10 @@ class Machine:
             return
         color = int(fabric.colors_of(number)[pe.unit])
         ways = [
-            Way(pe.number + int(way["offset"]), int(way["queue"]), int(way["latency"]), int(way["origin"]))
+            Way(pe.number + int(way["offset"]), int(way["queue"]), int(way["latency"]),
+                int(way["port"]) << 60 | pe.number << 32 | number)
             for way in fabric.ways_of(number, pe.unit)
-        ]
+        ]  # fmt: skip
         pe.outputs[number] = OutputQueue(
             *shared, None if color == NOWHERE else color, int(fabric.flags_of(number)[pe.unit]), resource,
             int(fabric.room[number]), ways, None if network == NOWHERE else network,

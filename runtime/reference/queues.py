@@ -35,7 +35,7 @@ class Piece(Protocol):
 class Run:
     """Wavelets of one sender, of which `taken` are consumed; wavelet k is there at `first` + k * `rate`.
 
-    `origin` numbers the sender, for runs whose wavelets are there in one cycle. Where the sender may have to wait for
+    `origin` orders runs whose wavelets are there in one cycle, as `Way` says. Where the sender may have to wait for
     room, `send` is notified when wavelet `threshold` is taken, which counts `latency` cycles earlier.
     """
 
@@ -104,7 +104,11 @@ class InputQueue:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where wavelets of an output queue arrive, how many cycles after they leave, and the number of their sender."""
+    """Where wavelets of an output queue arrive, and how many cycles after they leave.
+
+    Of wavelets that arrive in one cycle those with the smaller `origin` come first: by the port at which they come to
+    the receiver's router, then by their sender's row, column and queue.
+    """
 
     pe: int
     queue: int

@@ -17,8 +17,8 @@ import numpy as np
 from ...targets.model import Timing
 from ...targets.wavelets import PORTS
 from ..fabric import routes
-from ..fabric.deliveries import Group, group
 from ..fabric.routes import EAST, NORTH, OPPOSITE, RAMP, SOUTH, STEP, WEST, Routers
+from .deliveries import Group, group
 from .units import Array, Cells, Rectangle, UnitSet, cells, from_mask, position_keys, rectangle, shift
 
 __all__ = [

@@ -18,13 +18,13 @@ class Meeting(Exception):
 
 def route(
     routes, height: int, width: int, sender: tuple[int, int], timing: Timing
-) -> tuple[list[tuple[tuple[int, int], int]], list[tuple[int, int]]]:
-    """Return receivers with their latency, and where copies are lost: `routes[place]` is (ports in, ports out).
+) -> tuple[list[tuple[tuple[int, int], int, str]], list[tuple[int, int]]]:
+    """Return receivers, the latency to them and the port that wavelets come by, and where copies are lost.
 
-    Latency is that of routers: without the ramp to the receiver. Places are (row, column). Raises Circle, and Meeting
-    if copies of one wavelet meet on a link.
+    `routes[place]` is (ports in, ports out). Latency is that of routers: without the ramp to
+    the receiver. Places are (row, column). Raises Circle, and Meeting if copies of one wavelet meet on a link.
     """
-    received: list[tuple[tuple[int, int], int]] = []
+    received: list[tuple[tuple[int, int], int, str]] = []
     lost: list[tuple[int, int]] = []
     seen: set[tuple[tuple[int, int], str]] = set()
     meeting = False
@@ -41,7 +41,7 @@ def route(
             return
         ways = 0
         if "ramp" in transmit:
-            received.append((place, latency))
+            received.append((place, latency, port))
             ways += 1
         for out in MOVES:
             if out not in transmit or out == port:

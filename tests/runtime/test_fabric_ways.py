@@ -19,6 +19,7 @@ from loomir.runtime.reports.sentences import deliver
 from loomir.runtime.tables.format import INPUT, OUTPUT
 from loomir.runtime.warnings import Warnings
 from loomir.runtime.warps.machine import load
+from loomir.targets.wavelets import PORTS
 
 from ..searches import examples
 from .flow_modules import parse
@@ -68,19 +69,22 @@ def test_ways_are_those_of_a_walk(case: RandomFabric) -> None:
             received, lost = expected[queue][place]
             pe, unit = place[0] * case.width + place[1], unit_of(fabric, place)
             ways = [
-                (to, latency + TIMING.ramp, reader)
-                for to, latency in received
+                (to, latency + TIMING.ramp, PORTS.index(port), reader)
+                for to, latency, port in received
                 for reader in case.serving(to, INPUT, color)
             ]
             got = [
-                (divmod(pe + int(way["offset"]), case.width), int(way["latency"]), int(way["queue"]))
+                (
+                    divmod(pe + int(way["offset"]), case.width),
+                    *(int(way[name]) for name in ("latency", "port", "queue")),
+                )
                 for way in fabric.ways_of(queue, unit)
             ]
             assert sorted(got) == sorted(ways)
             if (place, color) not in counted:
                 counted.add((place, color))
-                senders.update((reader, to) for to, _, reader in ways)
-            unread = [to for to, _ in received if not case.serving(to, INPUT, color)]
+                senders.update((reader, to) for to, *_, reader in ways)
+            unread = [to for to, *_ in received if not case.serving(to, INPUT, color)]
             vain = unread if not ways else []
             ends = place in case.routes[color]
             is_lost = any(at != place or ends for at in lost) or any(to != place for to in vain)
@@ -101,9 +105,9 @@ def unit_of(fabric: Fabric, place: tuple[int, int]) -> int:
 @settings(max_examples=examples(150))
 @given(random_fabrics(), st.sampled_from([1, 2, 16]))
 def test_fabrics_are_those_of_the_first_engine(case: RandomFabric, displacements: int) -> None:
-    """Ways in their order, who comes first at each receiver, what is lost, and what queues hold."""
+    """Ways, what is lost, and what queues hold."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("loomir.runtime.fabric.deliveries.MAX_DISPLACEMENTS", displacements)
+        patch.setattr("loomir.runtime.warps.deliveries.MAX_DISPLACEMENTS", displacements)
         check(case)
 
 

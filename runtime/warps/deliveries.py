@@ -1,7 +1,7 @@
 """Deliveries: the pairs of one output and one input queue in groups, which decide who comes first.
 
 Of wavelets that reach a PE in one cycle those of the earlier group come first, and within a group of pairs those of the
-earlier pair. Coordinates are class coordinates (`classes.Frame`) of the sending and of the receiving class.
+earlier pair. Coordinates are class coordinates of the sending and of the receiving class.
 """
 
 from __future__ import annotations
