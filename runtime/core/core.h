@@ -53,6 +53,8 @@ EXPORT uint64_t core_waits(const struct core *core, struct wait_record *records,
 EXPORT uint64_t core_tasks(const struct core *core, struct task_record *records, uint64_t room);
 EXPORT uint64_t core_queued(const struct core *core, struct wavelets_record *records, uint64_t room);
 EXPORT uint64_t core_sent(const struct core *core, struct wavelets_record *records, uint64_t room);
+struct at_router_record;
+EXPORT uint64_t core_routers(const struct core *core, struct at_router_record *records, uint64_t room, uint32_t what);
 
 /* For tests: the bytes of a record that C and Python share, 0 behind the last; the name of an instruction. */
 EXPORT uint64_t core_sizes(uint32_t number);

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from ...operations.dsd_table import OPERATIONS
 from ...targets.model import Target, Timing
 from ..engine import Position, Printed, Totals
-from ..fabric.model import Fabric
+from ..fabric.model import Fabric, SwitchedColor
 from ..findings import FINDING
-from ..reports.rest import TASK, WAIT, WAVELETS, Rest
+from ..reports.rest import AT_ROUTER, TASK, WAIT, WAVELETS, Rest
 from ..tables.format import SECTIONS, Tables
 from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, MAX_CALLS, SLOTS
 from ..trace_lines import RECORD, Lines
@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 SECTIONS_READ = (
     "classes", "buffers", "columns", "column_values", "code", "code_where", "bodies", "kinds", "slot_kinds", "uses",
     "rows", "numbers", "costs", "accesses", "access_dims", "descriptors", "operations", "register_loads",
-    "register_reads", "messages", "prints", "starts", "tasks", "queues", "fifos",
+    "register_reads", "messages", "prints", "starts", "tasks", "queues", "fifos", "colors",
 )  # fmt: skip
 """Sections in the order of SECTIONS in tables.h."""
 
@@ -48,7 +48,7 @@ class _Tables(ctypes.Structure):
     _fields_ = [(name, _Section) for name in SECTIONS_READ]
 
 
-_TIMING = ("hop", "inject", "ramp", "task_start", "dsd_setup", "async_issue", "read_words", "reduction")
+_TIMING = ("hop", "turn", "inject", "ramp", "task_start", "dsd_setup", "async_issue", "read_words", "reduction")
 
 
 class _Timing(ctypes.Structure):
@@ -57,7 +57,7 @@ class _Timing(ctypes.Structure):
 
 _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
-    "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "dsd_rows",
+    "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "dsd_rows", "switched",
 )  # fmt: skip
 
 
@@ -65,15 +65,28 @@ class _Input(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_void_p) for name in _POINTERS),
         ("timing", _Timing),
-        *((name, ctypes.c_uint32) for name in ("width", "height", "queue_count", "strings", "max_calls")),
+        *(
+            (name, ctypes.c_uint32)
+            for name in ("width", "height", "queue_count", "strings", "max_calls", "switched_count")
+        ),
+    ]
+
+
+_ROUTERS = ("receive", "transmit", "valid", "ring", "pop_mode", "current", "senders", "crowded", "readers")
+"""Arrays of a color with switches, as `SwitchedColor` has them."""
+
+
+class _Switched(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in _ROUTERS),
+        ("layers", ctypes.c_uint64),
+        ("color", ctypes.c_uint64),
     ]
 
 
 def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
     """Return what a program needs and the core does not have yet, in words; empty if it can run it."""
     found: list[str] = []
-    if len(fabric.switched):
-        found.append("switches")
     if len(tables["networks"]):
         found.append("networks of messages")
     code = tables["code"]["op"]
@@ -156,12 +169,19 @@ class Core:
         result.prices = self._keep(prices, prices.dtype).ctypes.data
         rows = dsd_rows(timing)
         result.dsd_rows = self._keep(rows, rows.dtype).ctypes.data
+        self._switched = (_Switched * len(fabric.switched))(*map(self._routers, fabric.switched))
+        result.switched, result.switched_count = ctypes.addressof(self._switched), len(fabric.switched)
         result.timing = _Timing(*(getattr(timing, name) for name in _TIMING))
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)
         result.strings = len(self.tables.strings)
         result.max_calls = MAX_CALLS
         return result
+
+    def _routers(self, color: SwitchedColor) -> _Switched:
+        kept = (self._keep(getattr(color, name), np.dtype("<i4" if name == "readers" else "u1")) for name in _ROUTERS)
+        pointers = dict(zip(_ROUTERS, (array.ctypes.data for array in kept), strict=True))
+        return _Switched(**pointers, layers=len(color.readers), color=color.color)
 
     def _keep(self, array: Array, dtype: np.dtype[Any]) -> Array:
         """Return an array as C sees it, which lives as long as the core."""
@@ -270,16 +290,21 @@ class Core:
 
     def rest(self) -> Rest:
         """Return who waits for what, and what nothing has read, when nothing can happen any more."""
+        waiting, down, off = (self._records("core_routers", AT_ROUTER, what) for what in range(3))
+        down_ramps = np.zeros(len(down), WAVELETS)
+        for name, source in (("row", "color"), ("pe", "pe"), ("count", "count")):
+            down_ramps[name] = down[source]
         return Rest(
             waits=self._records("core_waits", WAIT), tasks=self._records("core_tasks", TASK),
             queued=self._records("core_queued", WAVELETS), sent=self._records("core_sent", WAVELETS),
+            at_routers=waiting, down_ramps=down_ramps, off_grid=off,
         )  # fmt: skip
 
-    def _records(self, function: str, record: np.dtype[Any]) -> Array:
+    def _records(self, function: str, record: np.dtype[Any], *what: int) -> Array:
         call = getattr(self._library, function)
-        count = call(self._handle, None, 0)
+        count = call(self._handle, None, 0, *what)
         found = np.zeros(count, record)
-        call(self._handle, found.ctypes.data, count)
+        call(self._handle, found.ctypes.data, count, *what)
         return found
 
 
@@ -330,6 +355,7 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_tasks", u64, (pointer, pointer, u64)),
         ("core_queued", u64, (pointer, pointer, u64)),
         ("core_sent", u64, (pointer, pointer, u64)),
+        ("core_routers", u64, (pointer, pointer, u64, u32)),
     ):
         function = getattr(found, name)
         function.restype, function.argtypes = result, arguments

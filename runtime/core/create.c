@@ -322,6 +322,7 @@ struct core *core_create(const struct core_input *input) {
             core->prices[k] += core->tables.costs[k].counts[c] * input->prices[c];
         }
     }
+    prepare_switches(core, input);
     place_registers(core);
     prepare_operations(core, input);
     prepare_accesses(core);
@@ -356,6 +357,7 @@ void core_destroy(struct core *core) {
         free(class->variables);
         free(class->pes);
     }
+    free_switches(core);
     for (uint64_t k = 0; k < core->block_count; k++) {
         free(core->blocks[k]);
     }

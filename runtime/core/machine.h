@@ -43,7 +43,7 @@ enum {
     REGISTER_EMPTY = 16, REGISTER_WITHOUT_FIFO, REGISTER_WIDTH,
     WALK_OUTSIDE_MEMORY = 24, USES_QUEUE, USES_MICROTHREAD, USES_FIFO, SENDS_WITHOUT_COLOR, SENDS_LOST,
     SENDS_ODD_LANES, RECEIVES_WITHOUT_COLOR, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER, WALK_TOO_LONG,
-    CONTROL_TASK_MISSING = 48,
+    CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
     TASK_MAY_TAKE,
@@ -317,7 +317,7 @@ struct arrival {
 
 /* Order */
 
-enum { EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4 };
+enum { EVENT_ROUTER = 1, EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4 };
 
 struct event {
     cycle time;
@@ -338,12 +338,19 @@ struct log {
 };
 
 struct timing {
-    int64_t hop, inject, ramp, task_start, dsd_setup, async_issue, read_words, reduction;
+    int64_t hop, turn, inject, ramp, task_start, dsd_setup, async_issue, read_words, reduction;
 };
 
 /* Of a DSD operation: sources, if it is a move, words of the destination, numerator and denominator of the cycles of an
  * element, kinds of the operands. */
 enum { DSD_FIELDS = 9 };
+
+/* A color with switches: the arrays of its routers are those of runtime/fabric */
+struct switched_input {
+    const uint8_t *receive, *transmit, *valid, *ring, *pop_mode, *current, *senders, *crowded;
+    const int32_t *readers;
+    uint64_t layers, color;
+};
 
 /* What a core is made from, all of which outlives it: the arrays are those of runtime/fabric. */
 struct core_input {
@@ -365,8 +372,9 @@ struct core_input {
     const uint64_t *memory_bytes; /* of a PE of each class */
     const int64_t *prices;        /* of each class of costs */
     const uint32_t (*dsd_rows)[DSD_FIELDS];
+    const struct switched_input *switched;
     struct timing timing;
-    uint32_t width, height, queue_count, strings, max_calls;
+    uint32_t width, height, queue_count, strings, max_calls, switched_count;
 };
 
 struct pool {
@@ -402,7 +410,7 @@ struct core {
     /* Order */
     struct event *heap;
     uint64_t heap_count, heap_room;
-    uint64_t runs_due; /* wavelets in the heap */
+    uint64_t runs_due; /* events in the heap that may bring wavelets */
     struct tile *tiles, *listed, *last_listed; /* those with PEs to visit are listed */
     cycle horizon; /* a PE may pick what is ready up to here */
     cycle present; /* the same if it has open operations on FIFOs, which may end at any time */
@@ -419,6 +427,8 @@ struct core {
     struct arrival *arriving;
     uint64_t arriving_first, arriving_count, arriving_room;
     bool at_work;
+
+    struct switches *switches; /* NULL if there are none */
 
     struct send *sends;
     struct pool runs, opens, send_pool, moments, earlies, arrivals;
@@ -556,6 +566,15 @@ void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct ru
 void drop_run(struct core *core, struct run *run);
 static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
 void recount(struct pe *pe, uint32_t place);
+
+struct payload *payload_of(struct core *core, const struct run *run);
+
+/* switches.c */
+struct router;
+void prepare_switches(struct core *core, const struct core_input *input);
+void free_switches(struct core *core);
+void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances);
+void router_decide(struct core *core, struct router *router, cycle now);
 
 /* trace.c: what is called where `traces` is set */
 enum { TASK_STARTS, OPERATION_ISSUED, OPERATION_COMPLETED };

@@ -198,6 +198,28 @@ static void send_run(struct core *core, struct pe *pe, const struct queue *queue
     }
 }
 
+/* Hands control wavelets over, without those that a bit of their first command keeps from the compute engine. */
+static void send_control(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
+                         struct send *send) {
+    bool any = false;
+    for (uint32_t k = 0; k < wavelets->count; k++) {
+        any |= wavelets->payload->words[k] >> 24 & 1;
+    }
+    if (!any) {
+        send_run(core, pe, queue, wavelets, send);
+        return;
+    }
+    for (uint32_t k = 0; k < wavelets->count; k++) {
+        if (!(wavelets->payload->words[k] >> 24 & 1)) {
+            struct run one = *wavelets;
+            one.at += (ptrdiff_t)k * one.step;
+            one.first += (cycle)k * one.rate;
+            one.count = 1;
+            send_run(core, pe, queue, &one, send);
+        }
+    }
+}
+
 /* Sends a run, which keeps its payload: wavelet k leaves at `first` + k * `rate`. */
 void transmit(struct core *core, struct pe *pe, const struct sending *sending, const struct descriptor *stream,
               struct run *wavelets) {
@@ -210,28 +232,14 @@ void transmit(struct core *core, struct pe *pe, const struct sending *sending, c
     if (queue->flags[pe->unit] & PARTLY_UNREAD) {
         queue->unread[pe->unit] += wavelets->count;
     }
-    if (!(stream->flags & CONTROL_WAVELETS)) {
+    wavelets->control = stream->flags & CONTROL_WAVELETS;
+    if (wavelets->control) {
+        send_control(core, pe, queue, wavelets, sending->send);
+    } else {
         send_run(core, pe, queue, wavelets, sending->send);
-        return;
     }
-    /* A bit of the first command keeps a control wavelet from the compute engine. */
-    wavelets->control = true;
-    bool any = false;
-    for (uint32_t k = 0; k < wavelets->count; k++) {
-        any |= wavelets->payload->words[k] >> 24 & 1;
-    }
-    if (!any) {
-        send_run(core, pe, queue, wavelets, sending->send);
-        return;
-    }
-    for (uint32_t k = 0; k < wavelets->count; k++) {
-        if (!(wavelets->payload->words[k] >> 24 & 1)) {
-            struct run one = *wavelets;
-            one.at += (ptrdiff_t)k * one.step;
-            one.first += (cycle)k * one.rate;
-            one.count = 1;
-            send_run(core, pe, queue, &one, sending->send);
-        }
+    if (core->switches != NULL) {
+        enter_router(core, pe, queue, wavelets, sending->is_last && stream->flags & ADVANCE_SWITCH);
     }
 }
 

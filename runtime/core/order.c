@@ -348,6 +348,8 @@ int core_go(struct core *core, uint64_t budget) {
             if (!pe->is_busy) {
                 visit(core, pe);
             }
+        } else if (kind == EVENT_ROUTER) {
+            router_decide(core, event.what, event.time);
         } else if (kind == EVENT_POLL) {
             struct open *open = event.what;
             if (open->poll == event.number) {

@@ -8,23 +8,34 @@ void drop_run(struct core *core, struct run *run) {
     pool_give(&core->runs, run);
 }
 
+/* Returns the payload of a run, with one reference more; what is in the sender's memory still is copied. */
+struct payload *payload_of(struct core *core, const struct run *run) {
+    if (run->payload != NULL) {
+        run->payload->references++;
+        return run->payload;
+    }
+    uint32_t left = run->count - run->taken;
+    struct payload *copy = payload_take(core, left);
+    const uint8_t *at = run->at + (ptrdiff_t)run->taken * run->step;
+    if (run->size == 4 && run->step == 4) {
+        memcpy(copy->words, at, (size_t)left * 4);
+    } else {
+        for (uint32_t k = 0; k < left; k++, at += run->step) {
+            uint32_t word = 0;
+            memcpy(&word, at, run->size);
+            copy->words[k] = word;
+        }
+    }
+    return copy;
+}
+
 /* Copies what is left of a run out of the sender's memory. */
 static void keep(struct core *core, struct run *run) {
     if (run->payload != NULL || run->size == 0) {
         return;
     }
     uint32_t left = run->count - run->taken;
-    run->payload = payload_take(core, left);
-    const uint8_t *at = run->at + (ptrdiff_t)run->taken * run->step;
-    if (run->size == 4 && run->step == 4) {
-        memcpy(run->payload->words, at, (size_t)left * 4);
-    } else {
-        for (uint32_t k = 0; k < left; k++, at += run->step) {
-            uint32_t word = 0;
-            memcpy(&word, at, run->size);
-            run->payload->words[k] = word;
-        }
-    }
+    run->payload = payload_of(core, run);
     run->first = head_time(run);
     run->count = left;
     run->threshold -= run->taken;

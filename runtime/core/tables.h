@@ -121,6 +121,10 @@ struct fifo_row {
     uint8_t empty_action, full_action;
 };
 
+struct color_row {
+    uint32_t name, label, where, number;
+};
+
 /* The sections that the core reads, in this order in the array of pointers that it is made from. */
 #define SECTIONS(S)                                                                                                    \
     S(classes, struct class_row)                                                                                       \
@@ -147,7 +151,8 @@ struct fifo_row {
     S(starts, struct start_row)                                                                                        \
     S(tasks, struct task_row)                                                                                          \
     S(queues, struct queue_row)                                                                                        \
-    S(fifos, struct fifo_row)
+    S(fifos, struct fifo_row)                                                                                          \
+    S(colors, struct color_row)
 
 struct tables {
 #define FIELD(name, type) const type *name; uint64_t name##_count;

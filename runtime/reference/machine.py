@@ -280,6 +280,12 @@ class Machine:
         """End the run with a finding at a PE, which may have no program."""
         raise Fault(self._finding(pe, code, where, values))
 
+    def fail_at_router(self, pe: int, code: Code, cycle: int, where: int, *values: int) -> NoReturn:
+        """End the run with a finding at a router, whatever its PE is at work on."""
+        record = self._finding(pe, code, where, values)
+        record["task"], record["cycle"] = NONE, cycle
+        raise Fault(record)
+
     def fail_of(self, issue: Issue, code: Code, *values: int) -> NoReturn:
         """End the run with a finding of an operation."""
         raise Fault(self._of(issue, code, values))

@@ -266,7 +266,7 @@ class SwitchedColor:
             return
         where = machine.program["colors"][self.color].where
         if run.hops > self._most_hops:
-            machine.fail_at(router.pe, Code.SWITCHES_LOOP, where, self.color)
+            machine.fail_at_router(router.pe, Code.SWITCHES_LOOP, run.first, where, self.color)
         router.free = run.first + (len(run.payload) - 1) * run.rate + 1
         outputs = router.transmit[router.position]
         code = None
@@ -274,7 +274,7 @@ class SwitchedColor:
             word = run.payload[0]
             code = word >> COMMANDS_SHIFT & IGNORED - 1
             if code == TEARDOWN:
-                machine.fail_at(router.pe, Code.TEARDOWN, where, self.color)
+                machine.fail_at_router(router.pe, Code.TEARDOWN, run.first, where, self.color)
             if is_ignored(word):
                 outputs &= ~(1 << RAMP)
             if self._pops(router, code):

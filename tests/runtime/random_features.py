@@ -1,4 +1,4 @@
-"""Parts of random `flow` programs: FIFOs, host streams, registers, switches, on_control and networks of messages.
+"""Parts of random `flow` programs: FIFOs, host streams, registers, switches, senders that meet, on_control, networks.
 
 Each is a piece of a program by itself, with its own colors, queues, microthreads, tasks and buffers, so it is free of
 races whatever stands beside it; its tasks run code of the generator on the state that the whole unit shares.
@@ -370,6 +370,54 @@ class Switch(Feature):
 
 
 @dataclass
+class Crossing(Feature):
+    """PEs of a row send to its last one, and meet on the way; switches may hold some of them up, or let none pass."""
+
+    NEEDS_WIDTH: ClassVar[int] = 2
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.counts = [random.randint(0, 4) for _ in range(2)]
+        self.advances = random.random() < 0.7
+        turns = ["[from [west]]", "[from [west], from [ramp]] ring", "[from [ramp]] ring", "[to []]"]
+        self.switch = random.choice(["", f" switch {random.choice(turns)}"])
+        self.meets = random.random() < 0.7
+        self.copies = random.random() < 0.3
+        self.sends_too = random.random() < 0.5
+
+    def fabric(self) -> list[str]:
+        color, last = self.row(), self.generator.width - 1
+        sources, ends = "[ramp, west]" if self.meets else "[ramp]", "[ramp, west]" if self.sends_too else "[west]"
+        lines = [f"flow.color {color} = {self.color}", f"flow.route {color} on [0, :] from [ramp] to [east]"]
+        if last > 1:
+            to = "[ramp, east]" if self.copies else "[east]"
+            lines.append(f"flow.route {color} on [1:{last}, :] from {sources} to {to}{self.switch}")
+        lines.append(f"flow.route {color} on [{last}, :] from {ends} to [ramp]")
+        return lines
+
+    def members(self) -> list[str]:
+        last = self.generator.width - (0 if self.sends_too else 1)
+        return [*self.queues("way", "way"), f"flow.param @{self.name('first')} = {self.mask(f'x < {last}')}"]
+
+    def start(self) -> None:
+        generator = self.generator
+        with self.where("first"):
+            for count in self.counts:
+                value = generator.new("", f"arith.extsi {generator.value('i16')} : i16 to i32")
+                flag = " advance_switch" if self.advances and self.switch else ""
+                self.send("i32", flag, value, count)
+                generator.body(generator.random.randint(0, 2))
+
+    def tasks(self) -> None:
+        generator = self.generator
+        generator.fresh()
+        generator.open(f"flow.task data @{self.name('take')} id {self.queue} on @{self.name('in')} (%a: i32) {{")
+        generator.values["i16"].append(generator.new("i16", "arith.trunci %a : i32 to i16"))
+        generator.store()
+        self.close_task()
+
+
+@dataclass
 class OnControl(Feature):
     """The second column receives until a control wavelet, or until it has enough."""
 
@@ -495,4 +543,4 @@ class Messages(Feature):
         generator.close()
 
 
-FEATURES: tuple[type[Feature], ...] = (Fifo, HostStream, Register, Switch, OnControl, Messages)
+FEATURES: tuple[type[Feature], ...] = (Fifo, HostStream, Register, Switch, Crossing, OnControl, Messages)

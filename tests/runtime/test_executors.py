@@ -42,9 +42,8 @@ def test_the_name_counts_before_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_any_executor_is_the_core_where_that_can_run_the_program() -> None:
-    route = "flow.color @c = 1 flow.route @c on [0, :] from [ramp] to [ramp] switch [to []]"
-    switches = EMPTY.replace("flow.units", f"{route} flow.units")
-    for text, wanted in ((EMPTY, "core"), (switches, "warps")):
+    network = EMPTY.replace("flow.units", "flow.color @c = 1 flow.message_network @c flow.units")
+    for text, wanted in ((EMPTY, "core"), (network, "warps")):
         machine = machines.load(parse(text), executor=executors.AUTO)
         assert machine.executor_name == wanted
 

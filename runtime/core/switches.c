@@ -1,0 +1,522 @@
+/* Switches: wavelets of colors whose routes change while the program runs go from router to router.
+ *
+ * Control wavelets move the switches of the routers that they pass. Each router takes wavelets from the ports of its
+ * position, the others wait until its switch moves. What it does next depends on the order of the wavelets on each link
+ * alone, so it does it at once, and times follow from time stamps. Only where a router takes a color from several ports
+ * does time decide: it then waits in the order of events. runtime/reference/switches.py says the same, and says more.
+ */
+#include <stdlib.h>
+
+#include "switches.h"
+
+/* Control wavelets: eight commands of three bits, a code and a bit that keeps it from the compute engine, the first in
+ * bits 22 to 24, the second from bit 25, and on through bits 28, 29 and 0 to 15. */
+enum { COMMANDS = 8, COMMAND_BITS = 3, COMMANDS_SHIFT = 22, HIGH_COMMANDS = 8, LOW_COMMANDS = 16 };
+enum { NOP, ADVANCE, RESET, TEARDOWN_COMMAND };
+enum { IGNORED = 4 };
+enum { NO_POP, ALWAYS_POP, POP_ON_ADVANCE, POP_ON_ADVANCE_NOP };
+
+/* Returns a control wavelet without its first command; an ignored no-operation comes in behind the last. */
+static uint32_t popped(uint32_t word) {
+    const uint32_t high = (1u << HIGH_COMMANDS) - 1, low = (1u << LOW_COMMANDS) - 1;
+    uint32_t commands = (word >> COMMANDS_SHIFT & high) | (word & low) << HIGH_COMMANDS;
+    commands = commands >> COMMAND_BITS | (uint32_t)(IGNORED | NOP) << COMMAND_BITS * (COMMANDS - 1);
+    uint32_t kept = word & ~(high << COMMANDS_SHIFT | low);
+    return kept | (commands & high) << COMMANDS_SHIFT | commands >> HIGH_COMMANDS;
+}
+
+/* Passages */
+
+/* Returns the wavelets from `low` up to `high`. */
+static struct passage cut(const struct passage *run, uint32_t low, uint32_t high) {
+    struct passage part = *run;
+    part.words += run->payload == NULL ? 0 : low;
+    part.first += (cycle)low * run->rate;
+    part.count = high - low;
+    return part;
+}
+
+/* Returns a record of its own for some wavelets. */
+static struct passage *keep_passage(struct core *core, const struct passage *run) {
+    struct passage *kept = pool_take(core, &core->switches->passages);
+    *kept = *run;
+    kept->next = NULL;
+    if (kept->payload != NULL) {
+        kept->payload->references++;
+    }
+    return kept;
+}
+
+static void drop_passage(struct core *core, struct passage *run) {
+    if (run->payload != NULL) {
+        payload_drop(core, run->payload);
+    }
+    pool_give(&core->switches->passages, run);
+}
+
+static void send_on(struct core *core, struct router *to, int port, const struct passage *run) {
+    struct switches *switches = core->switches;
+    struct passage *fresh = keep_passage(core, run);
+    fresh->to = to;
+    fresh->port = (uint8_t)port;
+    if (switches->fresh == NULL) {
+        switches->fresh = fresh;
+    } else {
+        switches->last_fresh->next = fresh;
+    }
+    switches->last_fresh = fresh;
+}
+
+static void wait_behind(struct router *router, int port, struct passage *run) {
+    run->next = NULL;
+    if (router->waiting[port] == NULL) {
+        router->waiting[port] = run;
+    } else {
+        router->last[port]->next = run;
+    }
+    router->last[port] = run;
+}
+
+static struct passage *take_waiting(struct router *router, int port) {
+    struct passage *run = router->waiting[port];
+    router->waiting[port] = run->next;
+    if (run->next == NULL) {
+        router->last[port] = NULL;
+    }
+    return run;
+}
+
+static void put_back(struct router *router, int port, struct passage *run) {
+    run->next = router->waiting[port];
+    router->waiting[port] = run;
+    if (run->next == NULL) {
+        router->last[port] = run;
+    }
+}
+
+/* Routers */
+
+static uint8_t of_position(const struct core *core, const struct router *router, const uint8_t *array) {
+    return array[(uint64_t)router->position * core->width * core->height + router->pe];
+}
+
+static struct router *router_at(struct core *core, struct switched *color, uint32_t pe) {
+    struct router *router = color->routers[pe];
+    if (router == NULL) {
+        router = color->routers[pe] = pool_take(core, &core->switches->routers);
+        *router = (struct router){.color = color, .pe = pe, .position = color->row.current[pe], .planned = NEVER};
+        router->is_crowded = of_position(core, router, color->row.crowded);
+        if (color->first == NULL) {
+            color->first = router;
+        } else {
+            color->last->next = router;
+        }
+        color->last = router;
+    }
+    return router;
+}
+
+/* Returns whether a router takes wavelets from a port in its position. */
+static bool takes(const struct core *core, const struct router *router, int port) {
+    return of_position(core, router, router->color->row.receive) >> port & 1;
+}
+
+/* Returns whether wavelets that come to a port have to wait, for the switch or for their time. */
+static bool holds(const struct core *core, const struct router *router, int port) {
+    return router->is_crowded || !takes(core, router, port);
+}
+
+/* Returns the next position of a switch. */
+static uint8_t following(const struct core *core, const struct router *router) {
+    struct router then = *router;
+    then.position++;
+    if (then.position < POSITIONS && of_position(core, &then, router->color->row.valid)) {
+        return then.position;
+    }
+    return router->color->row.ring[router->pe] ? 0 : router->position;
+}
+
+static void stir(struct core *core, struct router *router) {
+    struct switches *switches = core->switches;
+    grow(core, (void **)&switches->stirred, &switches->stirred_room, switches->stirred_count + 1, sizeof router);
+    switches->stirred[switches->stirred_count++] = router;
+}
+
+static void move(struct core *core, struct router *router, uint32_t code) {
+    uint8_t then = code == ADVANCE ? following(core, router) : code == RESET ? 0 : router->position;
+    if (then == router->position) {
+        return;
+    }
+    router->position = then;
+    router->is_crowded = of_position(core, router, router->color->row.crowded);
+    for (int port = 0; port < PORTS; port++) {
+        if (router->waiting[port] != NULL) {
+            stir(core, router);
+            return;
+        }
+    }
+}
+
+/* Time decides */
+
+/* Returns the port at which the wavelet came first that time decides about, and stores when; NEVER if there is none. A
+ * link keeps its order; what several queues of a PE send goes by time. */
+static int decision(const struct core *core, const struct router *router, cycle *time) {
+    int best = RAMP;
+    *time = NEVER;
+    for (int port = 0; router->is_crowded && port < PORTS; port++) {
+        if (router->waiting[port] == NULL || !takes(core, router, port)) {
+            continue;
+        }
+        cycle first = router->waiting[port]->first;
+        for (const struct passage *run = router->waiting[port]; port == RAMP && run != NULL; run = run->next) {
+            first = run->first < first ? run->first : first;
+        }
+        if (first < *time) {
+            *time = first;
+            best = port;
+        }
+    }
+    return best;
+}
+
+/* Has a router choose when nothing earlier can reach it. */
+static void plan(struct core *core, struct router *router) {
+    cycle time;
+    decision(core, router, &time);
+    if (time < NEVER && time != router->planned) {
+        router->planned = time;
+        core->runs_due++;
+        schedule(core, time, EVENT_ROUTER, router->pe, (uint64_t)router->color->row.color, router);
+    }
+}
+
+/* Passing a router */
+
+static void fail_at(struct core *core, const struct router *router, uint32_t code, cycle time) {
+    if (core->error.code == 0) {
+        core->error = (struct finding){.code = code, .pe = router->pe, .task = NO_ROW, .where = router->color->where,
+                                       .cycle = time, .values = {(int64_t)router->color->row.color}};
+    }
+}
+
+/* Gives wavelets to the queues at the end of the ramp. */
+static void come_down(struct core *core, struct router *router, const struct passage *run) {
+    const struct switched_input *row = &router->color->row;
+    bool is_read = false;
+    for (uint32_t layer = 0; layer < row->layers; layer++) {
+        int32_t queue = row->readers[(uint64_t)layer * core->width * core->height + router->pe];
+        if (queue < 0) {
+            continue;
+        }
+        is_read = true;
+        struct run *made = pool_take(core, &core->runs);
+        *made = (struct run){.payload = run->payload, .at = (const uint8_t *)run->words, .threshold = -1, .step = 4,
+                             .size = 4, .first = run->first + core->timing.ramp, .rate = run->rate, .count = run->count,
+                             .sender = NO_ROW, .control = run->control};
+        run->payload->references++;
+        arrive(core, core->pe_of[router->pe], core->queue_place[queue], made);
+    }
+    if (!is_read) {
+        router->unread += run->count;
+    }
+}
+
+static void hop(struct core *core, struct router *router, int port, int out, const struct passage *run) {
+    int64_t there = neighbor(core, router->pe, out);
+    if (there < 0) {
+        router->left_grid[out] += run->control ? 0 : run->count;
+        return;
+    }
+    bool turns = port != RAMP && port != opposite(out);
+    struct passage on = *run;
+    on.first += core->timing.hop + (turns ? core->timing.turn : 0);
+    on.hops++;
+    send_on(core, router_at(core, router->color, (uint32_t)there), opposite(out), &on);
+}
+
+/* Returns whether a router takes the first command off a control wavelet that passes. */
+static bool pops(const struct core *core, const struct router *router, uint32_t code) {
+    uint8_t mode = router->color->row.pop_mode[router->pe];
+    bool moves = code == ADVANCE && following(core, router) != router->position;
+    return mode == ALWAYS_POP || (mode >= POP_ON_ADVANCE && moves) || (mode == POP_ON_ADVANCE_NOP && code == NOP);
+}
+
+/* Sends wavelets on from a router when it is there for them, and obeys them. */
+static void pass_at(struct core *core, struct router *router, int port, const struct passage *run) {
+    if (run->is_marker) {
+        router->free = run->first;
+        move(core, router, ADVANCE);
+        return;
+    }
+    if (run->hops > core->switches->most_hops) {
+        fail_at(core, router, SWITCHES_LOOP, run->first);
+        return;
+    }
+    router->free = run->first + (cycle)(run->count - 1) * run->rate + 1;
+    uint8_t outputs = of_position(core, router, router->color->row.transmit);
+    struct passage on = *run;
+    struct payload *made = NULL;
+    uint32_t code = 0;
+    if (run->control) {
+        uint32_t word = *run->words;
+        code = word >> COMMANDS_SHIFT & (IGNORED - 1);
+        if (code == TEARDOWN_COMMAND) {
+            fail_at(core, router, TEARDOWN, run->first);
+            return;
+        }
+        if (word >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1) {
+            outputs &= (uint8_t) ~(1 << RAMP);
+        }
+        if (pops(core, router, code)) {
+            made = payload_take(core, 1);
+            made->words[0] = popped(word);
+            on.payload = made;
+            on.words = made->words;
+        }
+    }
+    for (int out = 0; out < PORTS; out++) {
+        if (!(outputs >> out & 1) || (out == port && out != RAMP)) {
+            continue;
+        }
+        if (out == RAMP) {
+            come_down(core, router, &on);
+        } else {
+            hop(core, router, port, out, &on);
+        }
+    }
+    if (run->control) {
+        move(core, router, code);
+    }
+    if (made != NULL) {
+        payload_drop(core, made);
+    }
+}
+
+/* Lets data, or one control wavelet, pass; wavelets leave in order, one a cycle at most. */
+static void pass(struct core *core, struct router *router, int port, const struct passage *run) {
+    struct passage front = *run;
+    if (router->free <= run->first) {
+        pass_at(core, router, port, run);
+        return;
+    }
+    front.first = router->free;
+    if (run->rate == 1 || run->count == 1) {
+        pass_at(core, router, port, &front);
+        return;
+    }
+    /* Those that have been waiting leave one a cycle until they have caught up with those that still come. */
+    cycle late = router->free - run->first, behind = (late + run->rate - 2) / (run->rate - 1);
+    front.count = behind < run->count ? (uint32_t)behind : run->count;
+    front.rate = 1;
+    struct passage rest = cut(run, front.count, run->count);
+    pass_at(core, router, port, &front);
+    if (rest.count > 0 && !has_failed(core)) {
+        pass_at(core, router, port, &rest);
+    }
+}
+
+/* Lets wavelets pass that are theirs alone, of control wavelets only the first; returns the others, or NULL. */
+static struct passage *go(struct core *core, struct router *router, int port, struct passage *run) {
+    struct passage first = run->control ? cut(run, 0, 1) : *run;
+    pass(core, router, port, &first);
+    if (run->control && run->count > 1) {
+        *run = cut(run, 1, run->count);
+        return run;
+    }
+    drop_passage(core, run);
+    return NULL;
+}
+
+/* Passes what waits at a router whose switch has moved, as far as it takes it now. */
+static void release(struct core *core, struct router *router) {
+    for (int port = 0; port < PORTS; port++) {
+        while (router->waiting[port] != NULL && !holds(core, router, port) && !has_failed(core)) {
+            struct passage *run = take_waiting(router, port);
+            bool control = run->control;
+            struct passage *rest = go(core, router, port, run);
+            if (rest != NULL) {
+                put_back(router, port, rest);
+            }
+            if (control) {
+                stir(core, router); /* the switch may have moved: look again */
+                break;
+            }
+        }
+    }
+    plan(core, router);
+}
+
+/* Lets wavelets go on until none can. What comes to queues is handed over behind it. */
+static void settle(struct core *core) {
+    struct switches *switches = core->switches;
+    bool was_at_work = core->at_work;
+    core->at_work = true;
+    while ((switches->stirred_count > 0 || switches->fresh != NULL) && !has_failed(core)) {
+        if (switches->stirred_count > 0) {
+            release(core, switches->stirred[--switches->stirred_count]);
+            continue;
+        }
+        struct passage *run = switches->fresh;
+        struct router *router = run->to;
+        int port = run->port;
+        switches->fresh = run->next;
+        run->next = NULL;
+        if (holds(core, router, port) || router->waiting[port] != NULL) {
+            wait_behind(router, port, run);
+            plan(core, router);
+            continue;
+        }
+        struct passage *rest = go(core, router, port, run);
+        if (rest != NULL) {
+            wait_behind(router, port, rest);
+            stir(core, router);
+        }
+    }
+    if (!was_at_work) {
+        deliver(core);
+        core->at_work = false;
+    }
+}
+
+/* Sends wavelets of a PE into its router, if their color has switches; where they `advance` it, its switch moves on
+ * behind the last one. */
+void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances) {
+    int32_t row = queue->colors[pe->unit];
+    struct switched *color = row < 0 ? NULL : core->switches->by_color[row];
+    if (color == NULL || color->row.senders[pe->number] == 0) {
+        return;
+    }
+    struct router *router = router_at(core, color, pe->number);
+    struct payload *payload = payload_of(core, run);
+    struct passage sent = {.payload = payload, .first = run->first, .rate = run->rate, .count = run->count,
+                           .control = run->control};
+    sent.words = payload == run->payload ? (const uint32_t *)(const void *)run->at : payload->words;
+    send_on(core, router, RAMP, &sent);
+    payload_drop(core, payload);
+    if (advances) {
+        struct passage marker = {.first = run->first + (cycle)(run->count - 1) * run->rate + 1, .rate = 1, .count = 1,
+                                 .control = true, .is_marker = true};
+        send_on(core, router, RAMP, &marker);
+    }
+    settle(core);
+}
+
+/* Lets the wavelet pass that a router chooses at a time; of those that came in one cycle that of the first port. */
+void router_decide(struct core *core, struct router *router, cycle now) {
+    core->runs_due--;
+    if (router->planned != now) {
+        return;
+    }
+    router->planned = NEVER;
+    cycle time;
+    int port = decision(core, router, &time);
+    if (time != now) {
+        return;
+    }
+    struct passage **link = &router->waiting[port], *before = NULL;
+    while ((*link)->first != time) {
+        before = *link;
+        link = &before->next;
+    }
+    struct passage *run = *link, one = cut(run, 0, 1);
+    bool is_last = run->count == 1;
+    if (is_last) {
+        *link = run->next;
+        if (router->last[port] == run) {
+            router->last[port] = before;
+        }
+    } else {
+        one.payload->references++;
+        *run = cut(run, 1, run->count);
+    }
+    pass(core, router, port, &one);
+    if (is_last) {
+        drop_passage(core, run);
+    } else {
+        payload_drop(core, one.payload);
+    }
+    stir(core, router);
+    settle(core);
+}
+
+/* Creation */
+
+void prepare_switches(struct core *core, const struct core_input *input) {
+    if (input->switched_count == 0) {
+        return;
+    }
+    struct switches *switches = core->switches = core_allocate(core, 1, sizeof *switches);
+    uint64_t pes = (uint64_t)core->width * core->height;
+    switches->routers.size = sizeof(struct router);
+    switches->passages.size = sizeof(struct passage);
+    switches->most_hops = (uint32_t)(16 * pes + 64);
+    switches->count = input->switched_count;
+    switches->colors = core_allocate(core, switches->count, sizeof *switches->colors);
+    switches->by_color = core_allocate(core, core->tables.colors_count, sizeof *switches->by_color);
+    for (uint32_t k = 0; k < switches->count; k++) {
+        struct switched *color = &switches->colors[k];
+        color->row = input->switched[k];
+        color->where = core->tables.colors[color->row.color].where;
+        color->routers = core_allocate(core, pes, sizeof *color->routers);
+        switches->by_color[color->row.color] = color;
+    }
+}
+
+void free_switches(struct core *core) {
+    struct switches *switches = core->switches;
+    if (switches == NULL) {
+        return;
+    }
+    for (uint32_t k = 0; k < switches->count; k++) {
+        free(switches->colors[k].routers);
+    }
+    pool_free_all(&switches->routers);
+    pool_free_all(&switches->passages);
+    free(switches->colors);
+    free(switches->by_color);
+    free(switches->stirred);
+    free(switches);
+}
+
+/* State at rest: records of runtime/reports/rest.py, by color, router and port */
+
+struct at_router_record {
+    uint32_t color, pe, port, position;
+    int64_t count;
+};
+
+enum { WAITING, DOWN_RAMP, OFF_GRID };
+
+static int64_t left_at(const struct router *router, int port, uint32_t what) {
+    int64_t count = 0;
+    switch (what) {
+    case DOWN_RAMP: return port == RAMP ? router->unread : 0;
+    case OFF_GRID: return router->left_grid[port];
+    default:
+        for (const struct passage *run = router->waiting[port]; run != NULL; run = run->next) {
+            count += run->is_marker ? 0 : run->count;
+        }
+        return count;
+    }
+}
+
+/* Stores wavelets that wait at routers (0), came down a ramp that nothing reads (1), or have left the grid (2); returns
+ * how many records there are. */
+uint64_t core_routers(const struct core *core, struct at_router_record *records, uint64_t room, uint32_t what) {
+    uint64_t found = 0;
+    for (uint32_t k = 0; core->switches != NULL && k < core->switches->count; k++) {
+        for (const struct router *router = core->switches->colors[k].first; router != NULL; router = router->next) {
+            for (int port = 0; port < PORTS; port++) {
+                int64_t count = left_at(router, port, what);
+                if (count > 0 && found < room) {
+                    records[found] = (struct at_router_record){.color = (uint32_t)router->color->row.color,
+                                                               .pe = router->pe, .port = (uint32_t)port,
+                                                               .position = router->position, .count = count};
+                }
+                found += count > 0;
+            }
+        }
+    }
+    return found;
+}

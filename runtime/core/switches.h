@@ -1,0 +1,66 @@
+/* Switches: colors whose routes change while the program runs; wavelets go from router to router. */
+#ifndef LOOM_SWITCHES_H
+#define LOOM_SWITCHES_H
+
+#include "machine.h"
+
+enum { RAMP, NORTH, EAST, SOUTH, WEST, PORTS };
+enum { POSITIONS = 4 };
+
+static inline int opposite(int port) { return port == NORTH ? SOUTH : port == SOUTH ? NORTH : port == EAST ? WEST : EAST; }
+
+/* The neighbor of a PE at a port, or -1 beyond the edge of the grid */
+static inline int64_t neighbor(const struct core *core, uint32_t pe, int port) {
+    uint32_t x = pe % core->width, y = pe / core->width;
+    switch (port) {
+    case NORTH: return y > 0 ? (int64_t)pe - core->width : -1;
+    case EAST: return x + 1 < core->width ? (int64_t)pe + 1 : -1;
+    case SOUTH: return y + 1 < core->height ? (int64_t)pe + core->width : -1;
+    default: return x > 0 ? (int64_t)pe - 1 : -1;
+    }
+}
+
+/* Wavelets on their way to a port of a router; wavelet k is there at `first` + k * `rate` */
+struct passage {
+    struct passage *next;
+    struct router *to; /* while it is fresh */
+    struct payload *payload;
+    const uint32_t *words;
+    cycle first;
+    uint32_t rate, count, hops;
+    uint8_t port, control;
+    uint8_t is_marker; /* it is no wavelet, but moves the switch of the sender's router on */
+};
+
+/* The router of a PE for one color */
+struct router {
+    struct switched *color;
+    struct router *next; /* in the order in which they saw their first wavelet */
+    uint32_t pe;
+    uint8_t position, is_crowded;
+    cycle free;    /* when it can pass the next wavelet */
+    cycle planned; /* when it chooses between ports, or NEVER */
+    struct passage *waiting[PORTS], *last[PORTS];
+    int64_t unread;            /* wavelets that came down a ramp that nothing reads */
+    int64_t left_grid[PORTS]; /* wavelets of data that it has sent over the edge of the grid */
+};
+
+/* A color with switches: the arrays of runtime/fabric/model.py, and its routers by PE */
+struct switched {
+    struct switched_input row;
+    uint32_t where;
+    struct router **routers, *first, *last;
+};
+
+struct switches {
+    struct switched *colors;
+    uint32_t count;
+    struct switched **by_color; /* by row of the colors, NULL where there are no switches */
+    struct pool routers, passages;
+    struct passage *fresh, *last_fresh;
+    struct router **stirred; /* routers whose switches have moved while something waited */
+    uint64_t stirred_count, stirred_room;
+    uint32_t most_hops;
+};
+
+#endif
