@@ -40,6 +40,8 @@ static void prepare_operations(struct core *core, const struct core_input *input
             uint8_t kind = (uint8_t)dsd[5 + place];
             operation->kinds[place] = kind != KIND_F16 || row->format == 0 ? kind : row->format == 1 ? KIND_BF16 : KIND_I16;
         }
+        operation->operands[0] = row->destination;
+        memcpy(operation->operands + 1, row->sources, operation->sources * sizeof *row->sources);
         operation->settings = NO_ROW;
         operation->on_control = row->flags & ON_CONTROL;
         const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
@@ -97,6 +99,7 @@ static void prepare_uses(struct core *core) {
                                               .load = NO_ROW};
             memcpy(descriptor->extents, row->extents, sizeof row->extents);
             memcpy(descriptor->strides, row->strides, sizeof row->strides);
+            note_plain(descriptor);
             descriptor++;
         }
         for (int n = 0; n < body->slots; n++, slot++) {
@@ -163,8 +166,11 @@ static void prepare_queue(struct core *core, const struct core_input *input, str
     queue->flags = input->flags + first;
     queue->colors = input->colors + first;
     queue->ways = input->way_lists + first;
-    for (uint32_t unit = 0; unit < class->units && queue->unread == NULL; unit++) {
-        if (queue->flags[unit] & PARTLY_UNREAD) {
+    queue->is_taskless = queue->task == NO_TASK && !queue->is_sink;
+    queue->is_uniform = true;
+    for (uint32_t unit = 0; unit < class->units; unit++) {
+        queue->is_uniform &= queue->flags[unit] == 0 && !(queue->is_colorless && queue->colors[unit] < 0);
+        if (queue->flags[unit] & PARTLY_UNREAD && queue->unread == NULL) {
             queue->unread = core_allocate(core, class->units, sizeof *queue->unread);
         }
     }
@@ -180,10 +186,8 @@ static void prepare_tasks(struct core *core, struct class *class) {
         task->use = task->row->use == NO_ROW ? NULL : &core->uses[task->row->use];
         task->type = task->row->type;
         task->flags = task->row->flags;
-        task->completions = -1;
-        if (task->flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS)) {
-            task->completions = (int16_t)class->completion_count++;
-        }
+        task->activations = task->flags & COMPLETION_ACTIVATES ? (int16_t)class->activations++ : -1;
+        task->unblockings = task->flags & COMPLETION_UNBLOCKS ? (int16_t)class->unblockings++ : -1;
         if (task->type == DATA_TASK || task->type == LISTENER) {
             class->data_tasks |= (uint64_t)1 << k;
             task->queue = (uint8_t)core->queue_place[task->row->queue];
@@ -199,8 +203,9 @@ static uint32_t tiles_across(const struct core *core) { return (core->width + TI
 
 static void prepare_pes(struct core *core, const struct core_input *input, struct class *class) {
     uint32_t units = class->units;
-    uint64_t tasks = sizeof(struct pe), completions = tasks + class->task_count * sizeof(struct task_state);
-    uint64_t inputs = completions + class->completion_count * sizeof(struct completion_state);
+    uint64_t tasks = sizeof(struct pe), activations = tasks + class->task_count * sizeof(struct task_state);
+    uint64_t unblockings = activations + class->activations * sizeof(struct activations);
+    uint64_t inputs = unblockings + class->unblockings * sizeof(struct unblockings);
     uint64_t resources = inputs + class->input_count * sizeof(struct input);
     uint64_t registers = resources + class->resource_count * sizeof(struct resource);
     uint64_t sides = registers + core->register_count * sizeof(struct descriptor);
@@ -217,7 +222,8 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
         pe->memory = class->memory + (uint64_t)unit * class->bytes;
         char *state = (char *)pe;
         pe->tasks = (struct task_state *)(void *)(state + tasks);
-        pe->completions = (struct completion_state *)(void *)(state + completions);
+        pe->activations = (struct activations *)(void *)(state + activations);
+        pe->unblockings = (struct unblockings *)(void *)(state + unblockings);
         pe->inputs = (struct input *)(void *)(state + inputs);
         pe->resources = (struct resource *)(void *)(state + resources);
         pe->registers = (struct descriptor *)(void *)(state + registers);
@@ -230,8 +236,11 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
             const struct task *task = &class->tasks[k];
             pe->tasks[k].unblocked = task->flags & BLOCKED ? NEVER : 0;
             set_active(pe, k, task->flags & ACTIVE ? 0 : NEVER);
-            if (task->completions >= 0) {
-                pe->completions[task->completions].picked = pe->completions[task->completions].blocked = -1;
+            if (task->activations >= 0) {
+                pe->activations[task->activations].picked = -1;
+            }
+            if (task->unblockings >= 0) {
+                pe->unblockings[task->unblockings].blocked = -1;
             }
         }
         if (pe->active != 0) {
@@ -327,6 +336,7 @@ struct core *core_create(const struct core_input *input) {
     prepare_operations(core, input);
     prepare_accesses(core);
     prepare_uses(core);
+    prepare_quick(core);
     uint32_t threads = 0;
     for (uint64_t k = 0; k < core->tables.operations_count; k++) {
         uint16_t thread = core->tables.operations[k].microthread;
@@ -374,7 +384,7 @@ void core_destroy(struct core *core) {
         pool_free_all(pools[k]);
     }
     void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses, core->operations,
-                      core->slots, core->numbers, core->descriptors, core->prices, core->heap, core->stack,
+                      core->slots, core->numbers, core->descriptors, core->bounds, core->prices, core->heap, core->stack,
                       core->arriving, core->blocks, core->warnings, core->warned, core->prints.words,
                       core->trace.words};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {

@@ -169,8 +169,13 @@ uint64_t core_waits(const struct core *core, struct wait_record *records, uint64
     for (uint32_t c = 0; c < core->class_count; c++) {
         for (uint32_t unit = 0; unit < core->classes[c].units; unit++) {
             const struct pe *pe = pe_at(&core->classes[c], unit);
-            for (const struct open *open = pe->open; open != NULL; open = open->next) {
-                count = note_open(pe, open, records, count, room);
+            for (uint32_t place = 0; place < pe->class->input_count; place++) {
+                const struct open *open = pe->inputs[place].waiting;
+                for (; open != NULL; open = open->waits[input_at(open, place)]) {
+                    if (open->queue[0] == place) {
+                        count = note_open(pe, open, records, count, room);
+                    }
+                }
             }
         }
     }

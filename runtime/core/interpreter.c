@@ -201,11 +201,18 @@ static uint32_t change(struct descriptor *walk, uint32_t op, uint32_t place, int
         walk->address = (int32_t)(value & WORD_MASK) >> 1;
         if (op == I_rebase) {
             walk->row = NO_ROW;
+            walk->plain = 0;
         }
         return 0;
     case I_set_offset: walk->address = within(walk->address + moderate(value) * element_words(walk)); return 0;
-    case I_set_stride: walk->strides[place & 3] = (int16_t)value; return 0;
-    case I_set_extent: walk->extents[place & 3] = (uint16_t)value; return 0;
+    case I_set_stride:
+        walk->strides[place & 3] = (int16_t)value;
+        note_plain(walk);
+        return 0;
+    case I_set_extent:
+        walk->extents[place & 3] = (uint16_t)value;
+        note_plain(walk);
+        return 0;
     case I_advance:
         if (!is_walk) {
             return DESCRIPTOR_SHAPE;
@@ -217,16 +224,19 @@ static uint32_t change(struct descriptor *walk, uint32_t op, uint32_t place, int
             return DESCRIPTOR_SHAPE;
         }
         walk->extents[0] = (uint16_t)value;
+        note_plain(walk);
         return 0;
     case I_restride:
         if (!is_walk || walk->dimensions != 1) {
             return DESCRIPTOR_SHAPE;
         }
         walk->strides[0] = (int16_t)value;
+        note_plain(walk);
         return 0;
     default:
         walk->mark = (uint16_t)value;
         walk->flags |= MARKED;
+        note_plain(walk);
         return 0;
     }
 }
@@ -244,15 +254,21 @@ static int64_t *log_record(struct core *core, struct log *log, uint64_t words) {
 static int issue(struct core *core, struct pe *pe, struct frame *frame, const struct operation *operation,
                  uint32_t where, cycle *now) {
     struct operand_state operands[MAX_OPERANDS];
-    const struct operation_row *row = operation->row;
+    const struct descriptor *streams[MAX_OPERANDS];
     for (int k = 0; k <= operation->sources; k++) {
-        uint16_t operand = k == 0 ? row->destination : row->sources[k - 1];
-        if (operand < STATIC_DESCRIPTOR) {
-            operands[k].is_number = true;
-            operands[k].number = registers_of(frame)[operand];
+        uint16_t operand = operation->operands[k];
+        streams[k] = operand < STATIC_DESCRIPTOR ? NULL : descriptor_at(frame, operand);
+    }
+    int how = quick_apply(core, pe, operation, streams, registers_of(frame), where, now);
+    if (how != NOT_QUICK) {
+        return how;
+    }
+    for (int k = 0; k <= operation->sources; k++) {
+        operands[k].is_number = streams[k] == NULL;
+        if (operands[k].is_number) {
+            operands[k].number = registers_of(frame)[operation->operands[k]];
         } else {
-            operands[k].is_number = false;
-            operands[k].descriptor = *descriptor_at(frame, operand);
+            operands[k].descriptor = *streams[k];
         }
     }
     if (!fits(core, pe, operation, where, operands, I_apply)) {
@@ -453,7 +469,10 @@ next:
         const struct operation *operation = slots[ip->a].operation;
         pe->now = now;
         pe->stopped = false;
-        switch (issue(core, pe, frame, operation, WHERE, &now)) {
+        cycle after = now;
+        int how = issue(core, pe, frame, operation, WHERE, &after);
+        now = after;
+        switch (how) {
         case WENT_WRONG: STOP(FAILED);
         case WAITS:
             if (ip->b != NO_REGISTER) {

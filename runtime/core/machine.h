@@ -49,6 +49,11 @@ enum {
     TASK_MAY_TAKE,
 };
 
+/* Words of a buffer in the memory of its class */
+struct bounds {
+    int32_t start, end;
+};
+
 /* Descriptors at run time */
 
 struct descriptor {
@@ -60,8 +65,11 @@ struct descriptor {
     uint16_t mark; /* in the high halves of wavelets, if MARKED */
     uint16_t held; /* 1 + place of the data structure register it was read from; 0: none */
     uint32_t load; /* row of the load that says how operations run, or NO_ROW */
-    uint32_t unused;
+    uint8_t plain; /* kept up to date by `note_plain` */
 };
+/* Descriptors that operations take quickly (quick.c): elements side by side of a buffer, 16 or 32 bits each, and runs of
+ * wavelets that carry nothing but one element. */
+enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN };
 /* Flags of our own: operations move the register on; the code does not say that the register holds a FIFO */
 enum { MARKED = 0x80, SAVES_ADDRESS = 0x40, HOLDS_FIFO = 0x20 };
 
@@ -80,7 +88,11 @@ struct operation {
     uint8_t sources;
     uint8_t is_move, is_async, has_completion, on_control;
     uint8_t words;                          /* of an element of the destination */
-    uint32_t numerator, denominator;        /* cycles of an element, but for strides */
+    uint8_t plain[MAX_OPERANDS];            /* what its operands in memory are if it is quick; 0 of a number */
+    uint16_t operands[MAX_OPERANDS];
+    uint32_t numerator, denominator;             /* cycles of an element, but for strides */
+    uint32_t plain_numerator, plain_denominator; /* of operands side by side */
+    uint32_t plain_rate;                         /* whole cycles from one of these to the next */
     uint32_t thread;                        /* its microthread */
     uint8_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
@@ -159,40 +171,40 @@ struct operand_state {
 
 /* An operation that waits for wavelets, or for elements of FIFOs or places in them */
 struct open {
-    struct open *next, *previous; /* all of the PE */
-    struct open *waits[MAX_OPERANDS]; /* behind it in each of its queues */
     struct pe *pe;
     const struct operation *operation;
     cycle time, rate; /* when it is ready for its next element */
     int64_t count, position;
     uint32_t where, task;
-    uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
-    cycle polls_at;
     uint32_t queue[MAX_OPERANDS]; /* its queues and ends of FIFOs, by their places in the class */
     uint8_t source[MAX_OPERANDS]; /* the operand that takes from it; 0: the destination, a FIFO */
     uint8_t inputs;               /* how many they are */
-    uint8_t polled;               /* the one that it looks at */
-    uint8_t polls;                /* bits of those that end it if they have nothing */
+    uint8_t is_plain;             /* it has one queue, and all that it touches is checked */
     uint8_t is_sync, by_control, signals_end, uses_fifo, keeps, stopped;
+    uint8_t polls;                    /* bits of its ends of FIFOs that end it if they have nothing */
+    uint8_t polled;                   /* the one that it looks at */
+    struct open *waits[MAX_OPERANDS]; /* behind it in each of its queues */
+    uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
+    cycle polls_at;
     uint32_t before; /* what a scalar destination held, if `keeps` */
     struct operand_state operands[MAX_OPERANDS];
 };
 
 /* Uses of a queue or microthread. One that starts while another is open is judged when the end of that is known. */
 struct early {
-    struct early *next;
+    struct early *next; /* all of the core, the first that started first */
+    struct pe *pe;
     cycle start;
-    uint32_t later, later_task, earlier, earlier_task, where;
+    uint32_t place, later, later_task, earlier, earlier_task, where;
 };
 struct resource {
     cycle ends; /* of the last use; NEVER while it is open */
     uint32_t user, task;
-    struct early *early;
 };
 
 struct input {
     struct run *first, *last;
-    struct open *waiting, *last_waiting;
+    struct open *waiting; /* the first that waits */
 };
 
 /* An end of a FIFO on a PE */
@@ -214,11 +226,15 @@ struct task_state {
     cycle active, unblocked;
     uint16_t may_activate, may_unblock; /* open operations whose end may do it */
 };
-/* Of tasks that completions activate or unblock */
-struct completion_state {
-    cycle picked, blocked;
-    struct moment *later, *unblockings;
+/* Of tasks that completions activate, and of those that they unblock */
+struct activations {
+    cycle picked;
+    struct moment *later;
     uint8_t completed;
+};
+struct unblockings {
+    cycle blocked;
+    struct moment *later;
 };
 
 struct pe {
@@ -230,12 +246,12 @@ struct pe {
     uint64_t may_unblock;
     uint8_t *memory;
     struct task_state *tasks;
-    struct completion_state *completions;
+    struct activations *activations; /* by the places of the tasks among those that have some */
+    struct unblockings *unblockings;
     struct input *inputs;       /* by queue of the class, then ends of FIFOs */
     struct resource *resources; /* the same, then microthreads */
     struct side *sides;         /* ends of FIFOs: to read, to write */
     struct descriptor *registers;
-    struct open *open;
     uint64_t *suspended; /* its stack, while it waits in the middle of a task */
     const struct class *class;
     uint32_t number, unit; /* in the grid, and in its class */
@@ -244,6 +260,7 @@ struct pe {
     uint8_t task; /* that runs or waits, or NO_TASK */
     uint8_t is_busy, is_dirty, resumes;
     uint32_t held_sends, fifo_opens; /* sends that wait for room, open operations on FIFOs */
+    uint32_t early;                  /* uses that start while another is open */
     uint8_t stopped;                 /* its operation has ended because a FIFO had nothing for it */
     struct pe *next_dirty;
 };
@@ -262,7 +279,7 @@ struct task {
     uint32_t number; /* its row */
     uint8_t queue;   /* its input queue in the class */
     uint8_t type, flags;
-    int16_t completions; /* place of its completion_state, or -1 */
+    int16_t activations, unblockings; /* places of what is known of completions, or -1 */
     int64_t *launch;     /* arguments of the launch */
 };
 
@@ -274,6 +291,8 @@ struct queue {
     int64_t room;
     uint8_t task; /* NO_TASK */
     uint8_t is_input, is_colorless, is_sink;
+    uint8_t is_taskless; /* no task takes from it, nor the host */
+    uint8_t is_uniform;  /* no PE has flags or lacks a color */
     uint8_t writes, action, starts; /* of an end of a FIFO: 0 to read; when it has nothing; NO_TASK or what goes on then */
     const uint8_t *flags;   /* of each unit, as runtime/fabric has them */
     const int16_t *colors;
@@ -288,8 +307,9 @@ struct variable {
 
 struct class {
     const struct class_row *row;
-    uint32_t number, units, task_count, queue_count, completion_count, resource_count, threads, variable_count;
+    uint32_t number, units, task_count, queue_count, resource_count, threads, variable_count;
     uint32_t input_count; /* queues and ends of FIFOs */
+    uint32_t activations, unblockings; /* tasks that completions activate, and unblock */
     uint64_t bytes; /* of the memory of a PE */
     int64_t words;  /* of it that it may touch */
     struct task *tasks;
@@ -404,6 +424,7 @@ struct core {
     struct operation *operations;
     union slot *slots;
     struct descriptor *descriptors;
+    struct bounds *bounds; /* of each buffer */
     int64_t *prices;
     int64_t *numbers;
 
@@ -435,7 +456,7 @@ struct core {
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
     uint64_t block_count, block_room;
-    uint64_t earlies_open;
+    struct early *early;
 
     /* What is counted and told */
     uint64_t steps, budget, wavelets, task_runs, certain, ordered;
@@ -535,12 +556,29 @@ int64_t walk_offset(const struct descriptor *walk, int64_t k);
 int32_t within(int64_t address);
 void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread);
 
+/* quick.c */
+enum { NOT_QUICK = 3 };
+void prepare_quick(struct core *core);
+int quick_apply(struct core *core, struct pe *pe, const struct operation *operation,
+                const struct descriptor *const *streams, int64_t *registers, uint32_t where, cycle *now);
+bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run);
+static inline void note_plain(struct descriptor *stream) {
+    stream->plain = 0;
+    if (stream->type == QUEUE_RUN) {
+        stream->plain = stream->flags == 0 && stream->held == 0 ? PLAIN_RUN : 0;
+    } else if (stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->strides[0] == 1 &&
+               stream->extents[0] != POINTER_EXTENT && stream->row != NO_ROW && stream->held == 0) {
+        stream->plain = kind_bytes(stream->kind) == 4 ? PLAIN_WORDS : kind_bytes(stream->kind) == 2 ? PLAIN_HALVES : 0;
+    }
+}
+
 /* operations.c */
 enum { DONE_NOW, WAITS, WENT_WRONG };
 int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
           uint32_t where, cycle *now);
 void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control);
 void resume(struct core *core, struct pe *pe, cycle time);
+void hold_send(struct core *core, struct send *send);
 void send_taken(struct core *core, struct run *run, int64_t position, cycle time);
 struct sending {
     const struct operation *operation;
@@ -564,8 +602,18 @@ int receive(struct core *core, struct open *open); /* DONE_NOW, WAITS or WENT_WR
 void poll(struct core *core, struct open *open, cycle time);
 void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void drop_run(struct core *core, struct run *run);
+void complete(struct core *core, struct open *open);
 static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
 void recount(struct pe *pe, uint32_t place);
+/* Returns which of the queues of an operation one is. */
+static inline int input_at(const struct open *open, uint32_t place) {
+    int k = 0;
+    while (open->queue[k] != place) {
+        k++;
+        assert(k < open->inputs);
+    }
+    return k;
+}
 
 struct payload *payload_of(struct core *core, const struct run *run);
 
@@ -606,15 +654,33 @@ static inline struct side *side_at(const struct pe *pe, uint32_t place) {
 }
 
 /* resources.c */
-bool resource_use(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation, uint32_t where,
-                  cycle start, cycle end);
-bool resource_release(struct core *core, struct pe *pe, uint32_t place, cycle end);
+bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation, uint32_t where,
+                        cycle start, cycle end);
+bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle end);
 bool resources_rest(struct core *core);
 static inline uint32_t thread_place(const struct pe *pe, const struct operation *operation) {
     return pe->class->input_count + operation->thread;
 }
 static inline struct resource *resource_of(const struct pe *pe, uint32_t place) {
     return &pe->resources[place];
+}
+/* Uses a resource from `start` to `end`; returns false if another operation still does. */
+static inline bool resource_use(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation,
+                                uint32_t where, cycle start, cycle end) {
+    struct resource *resource = resource_of(pe, place);
+    if (resource->ends > start) {
+        return resource_use_early(core, pe, place, operation, where, start, end);
+    }
+    *resource = (struct resource){.ends = end, .user = operation->number, .task = running_task(pe)};
+    return true;
+}
+/* Ends an open use; returns false if another had started before. */
+static inline bool resource_release(struct core *core, struct pe *pe, uint32_t place, cycle end) {
+    if (pe->early > 0) {
+        return resource_release_early(core, pe, place, end);
+    }
+    resource_of(pe, place)->ends = end;
+    return true;
 }
 
 #endif

@@ -305,7 +305,7 @@ void send_taken(struct core *core, struct run *run, int64_t position, cycle time
 }
 
 /* Remembers a send that waits for room. */
-static void settle(struct core *core, struct send *send) {
+void hold_send(struct core *core, struct send *send) {
     send->settled = true;
     send->pe->held_sends++;
     send->previous = NULL;
@@ -376,7 +376,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         if (send == NULL) {
             signal_end(core, pe, operation, done, false);
         } else if (send->waiting > 0) {
-            settle(core, send);
+            hold_send(core, send);
         } else {
             end_send(core, send);
             pool_give(&core->send_pool, send);
@@ -393,7 +393,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         pool_give(&core->send_pool, send);
         return has_failed(core) ? WENT_WRONG : DONE_NOW;
     }
-    settle(core, send);
+    hold_send(core, send);
     return WAITS;
 }
 
@@ -501,11 +501,6 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
         return WENT_WRONG;
     }
     pe->fifo_opens += open->uses_fifo;
-    open->next = pe->open;
-    if (pe->open != NULL) {
-        pe->open->previous = open;
-    }
-    pe->open = open;
     if (operation->is_async) {
         *now += core->timing.async_issue;
         if (open->signals_end) {

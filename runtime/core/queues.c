@@ -29,19 +29,49 @@ struct payload *payload_of(struct core *core, const struct run *run) {
     return copy;
 }
 
-/* Copies what is left of a run out of the sender's memory. */
-static void keep(struct core *core, struct run *run) {
-    if (run->payload != NULL || run->size == 0) {
-        return;
-    }
+/* Replaces what is left of a run by a copy in elements of `size` bytes side by side. */
+static void copy_run(struct core *core, struct run *run, uint8_t size) {
     uint32_t left = run->count - run->taken;
-    run->payload = payload_of(core, run);
+    struct payload *payload = payload_take(core, ((uint64_t)left * size + 3) / 4);
+    const uint8_t *at = run->at + (ptrdiff_t)run->taken * run->step;
+    uint8_t *to = (uint8_t *)payload->words;
+    if (run->size == size && run->step == size) {
+        memcpy(to, at, (size_t)left * size);
+    } else if (size == 2) {
+        for (uint32_t k = 0; k < left; k++, at += run->step) {
+            memcpy(to + 2 * (size_t)k, at, 2);
+        }
+    } else {
+        for (uint32_t k = 0; k < left; k++, at += run->step) {
+            uint32_t word = 0;
+            memcpy(&word, at, run->size);
+            payload->words[k] = word;
+        }
+    }
+    if (run->payload != NULL) {
+        payload_drop(core, run->payload);
+    }
+    run->payload = payload;
     run->first = head_time(run);
     run->count = left;
     run->threshold -= run->taken;
     run->taken = 0;
-    run->at = (const uint8_t *)run->payload->words;
-    run->step = run->size = 4;
+    run->at = to;
+    run->step = run->size = size;
+}
+
+/* Copies what is left of a run out of the sender's memory. */
+static void keep(struct core *core, struct run *run) {
+    if (run->payload == NULL && run->size != 0) {
+        copy_run(core, run, run->size);
+    }
+}
+
+/* Has a run hold whole wavelets: elements of 16 bits have their other half 0. */
+static void widen(struct core *core, struct run *run) {
+    if (run->size == 2) {
+        copy_run(core, run, 4);
+    }
 }
 
 /* Updates when the task of a queue can take the next wavelet. */
@@ -159,6 +189,7 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
             continue; /* places in the FIFO that it writes to */
         }
         if (runs[k]->size < operation->kernel->size[source] || lanes == 2) {
+            widen(core, runs[k]);
             keep(core, runs[k]);
         }
         uint8_t *at = (uint8_t *)runs[k]->at + (ptrdiff_t)runs[k]->taken * runs[k]->step;
@@ -219,19 +250,11 @@ static void release_all(struct core *core, struct open *open) {
 static void forget(struct core *core, struct open *open) {
     open->pe->fifo_opens -= open->uses_fifo;
     open->poll = 0;
-    if (open->next != NULL) {
-        open->next->previous = open->previous;
-    }
-    if (open->previous != NULL) {
-        open->previous->next = open->next;
-    } else {
-        open->pe->open = open->next;
-    }
     pool_give(&core->opens, open);
 }
 
 /* Ends an operation that has done its last element: its task goes on, or one starts. */
-static void complete(struct core *core, struct open *open) {
+void complete(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     if (core->traces) {
         trace_completion(core, open);
@@ -251,42 +274,24 @@ static void complete(struct core *core, struct open *open) {
 
 /* Waiting */
 
-/* Returns which of the queues of an operation one is. */
-static int input_at(const struct open *open, uint32_t place) {
-    int k = 0;
-    while (open->queue[k] != place) {
-        k++;
-        assert(k < open->inputs);
-    }
-    return k;
-}
-
 static bool is_simple(const struct open *open) { return open->inputs == 1 && !open->polls; }
 
 static void wait_in(struct open *open, int k) {
-    struct input *input = &open->pe->inputs[open->queue[k]];
-    open->waits[k] = NULL;
-    if (input->waiting == NULL) {
-        input->waiting = open;
-    } else {
-        struct open *last = input->last_waiting;
-        last->waits[input_at(last, open->queue[k])] = open;
+    struct open **link = &open->pe->inputs[open->queue[k]].waiting;
+    while (*link != NULL) {
+        link = &(*link)->waits[input_at(*link, open->queue[k])];
     }
-    input->last_waiting = open;
+    *link = open;
+    open->waits[k] = NULL;
 }
 
 static void leave_one(struct open *open, int k) {
     uint32_t place = open->queue[k];
-    struct input *input = &open->pe->inputs[place];
-    struct open **link = &input->waiting, *before = NULL;
+    struct open **link = &open->pe->inputs[place].waiting;
     while (*link != open) {
-        before = *link;
-        link = &before->waits[input_at(before, place)];
+        link = &(*link)->waits[input_at(*link, place)];
     }
     *link = open->waits[k];
-    if (input->last_waiting == open) {
-        input->last_waiting = before;
-    }
 }
 
 static void wait(struct core *core, struct open *open) {
@@ -370,6 +375,10 @@ static void hand_over_stored(struct core *core, struct input *input) {
 
 /* Gives a run to the operations that wait for it, and queues the rest. */
 static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
+    if (quick_hand_over(core, pe, place, run)) {
+        drop_run(core, run);
+        return;
+    }
     struct input *input = &pe->inputs[place];
     for (struct open *open = input->waiting; open != NULL; open = open->waits[input_at(open, place)]) {
         if (!is_simple(open)) {
@@ -435,6 +444,9 @@ void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     const struct queue *queue = &pe->class->queues[place];
     if (queue->is_sink || queue->senders > 1 || run->sender == pe->number) {
         keep(core, run);
+    }
+    if (queue->is_sink) {
+        widen(core, run);
     }
     if (queue->senders > 1) {
         struct arrival *arrival = pool_take(core, &core->arrivals);

@@ -16,63 +16,62 @@ static void conflict(struct core *core, struct pe *pe, uint32_t place, const str
     }
 }
 
-/* Uses a resource from `start` to `end`; returns false if another operation still does. */
-bool resource_use(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation, uint32_t where,
-                  cycle start, cycle end) {
+bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation,
+                        uint32_t where, cycle start, cycle end) {
     struct resource *resource = resource_of(pe, place);
     uint32_t task = running_task(pe);
-    if (resource->ends > start) {
-        struct early early = {.start = start, .later = operation->number, .later_task = task,
-                              .earlier = resource->user, .earlier_task = resource->task, .where = where};
-        if (resource->ends != NEVER) {
-            conflict(core, pe, place, &early);
-            return false;
-        }
-        struct early **list = &resource->early;
-        while (*list != NULL) {
-            list = &(*list)->next;
-        }
-        *list = pool_take(core, &core->earlies);
-        **list = early;
-        core->earlies_open++;
+    struct early early = {.pe = pe, .start = start, .place = place, .later = operation->number, .later_task = task,
+                          .earlier = resource->user, .earlier_task = resource->task, .where = where};
+    if (resource->ends != NEVER) {
+        conflict(core, pe, place, &early);
+        return false;
     }
-    resource->ends = end;
-    resource->user = operation->number;
-    resource->task = task;
+    struct early **list = &core->early;
+    while (*list != NULL) {
+        list = &(*list)->next;
+    }
+    *list = pool_take(core, &core->earlies);
+    **list = early;
+    pe->early++;
+    *resource = (struct resource){.ends = end, .user = operation->number, .task = task};
     return true;
 }
 
-/* Ends an open use; returns false if another had started before. */
-bool resource_release(struct core *core, struct pe *pe, uint32_t place, cycle end) {
-    struct resource *resource = resource_of(pe, place);
-    struct early *early = resource->early;
+bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle end) {
+    struct early **list = &core->early;
+    while (*list != NULL && ((*list)->pe != pe || (*list)->place != place)) {
+        list = &(*list)->next;
+    }
+    struct early *early = *list;
     if (early == NULL) {
-        resource->ends = end;
+        resource_of(pe, place)->ends = end;
         return true;
     }
     if (end > early->start) {
         conflict(core, pe, place, early);
         return false;
     }
-    resource->early = early->next;
-    core->earlies_open--;
+    *list = early->next;
+    pe->early--;
     pool_give(&core->earlies, early);
     return true;
 }
 
+static bool comes_before(const struct early *a, const struct early *b) {
+    uint32_t first = a->pe->class->number, second = b->pe->class->number;
+    return first != second ? first < second : a->place != b->place ? a->place < b->place : a->pe->unit < b->pe->unit;
+}
+
 /* Checks uses that are still open when nothing can happen any more; returns false if another use had started. */
 bool resources_rest(struct core *core) {
-    for (uint32_t c = 0; c < core->class_count && core->earlies_open > 0; c++) {
-        const struct class *class = &core->classes[c];
-        for (uint32_t k = 0; k < class->resource_count; k++) {
-            for (uint32_t unit = 0; unit < class->units; unit++) {
-                struct pe *pe = pe_at(class, unit);
-                if (resource_of(pe, k)->early != NULL) {
-                    conflict(core, pe, k, resource_of(pe, k)->early);
-                    return false;
-                }
-            }
+    const struct early *first = core->early;
+    for (const struct early *early = first; early != NULL; early = early->next) {
+        if (comes_before(early, first)) {
+            first = early;
         }
     }
-    return true;
+    if (first != NULL) {
+        conflict(core, first->pe, first->place, first);
+    }
+    return first == NULL;
 }

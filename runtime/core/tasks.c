@@ -5,9 +5,14 @@
  */
 #include "machine.h"
 
-static struct completion_state *completion_of(struct pe *pe, uint32_t task) {
-    int place = pe->class->tasks[task].completions;
-    return place < 0 ? NULL : &pe->completions[place];
+static struct activations *activations_of(struct pe *pe, uint32_t task) {
+    int place = pe->class->tasks[task].activations;
+    return place < 0 ? NULL : &pe->activations[place];
+}
+
+static struct unblockings *unblockings_of(struct pe *pe, uint32_t task) {
+    int place = pe->class->tasks[task].unblockings;
+    return place < 0 ? NULL : &pe->unblockings[place];
 }
 
 /* Appends a time to a list, and drops those that are past: they can no longer follow a pick or a blocking. */
@@ -29,8 +34,7 @@ static void wait_for(struct core *core, struct moment **list, cycle time, cycle 
 
 static void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool completion) {
     cycle current = pe->tasks[task].active;
-    bool keeps = pe->class->tasks[task].flags & COMPLETION_ACTIVATES;
-    struct completion_state *state = keeps ? completion_of(pe, task) : NULL;
+    struct activations *state = activations_of(pe, task);
     if (current == NEVER) {
         set_active(pe, task, time);
         if (state != NULL) {
@@ -58,23 +62,27 @@ void task_activate(struct core *core, struct pe *pe, uint32_t task, cycle time) 
 /* Activates or unblocks a task by the end of an operation. It may be known only after the task was picked, or blocked, at
  * a later cycle: then it has had its effect before. */
 void task_complete(struct core *core, struct pe *pe, uint32_t task, cycle time, bool activates) {
-    struct completion_state *state = completion_of(pe, task);
-    assert(state != NULL);
     if (activates) {
+        struct activations *state = activations_of(pe, task);
+        assert(state != NULL);
         if (!(state->picked > time)) {
             activate(core, pe, task, time, true);
         }
-    } else if (!(state->blocked >= time)) {
-        task_unblock(core, pe, task, time, true);
+    } else {
+        struct unblockings *state = unblockings_of(pe, task);
+        assert(state != NULL);
+        if (!(state->blocked >= time)) {
+            task_unblock(core, pe, task, time, true);
+        }
     }
 }
 
 void task_pick(struct core *core, struct pe *pe, uint32_t task, cycle time) {
     set_active(pe, task, NEVER);
-    if (!(pe->class->tasks[task].flags & COMPLETION_ACTIVATES)) {
+    struct activations *state = activations_of(pe, task);
+    if (state == NULL) {
         return;
     }
-    struct completion_state *state = completion_of(pe, task);
     state->picked = time;
     struct moment *waiting = state->later;
     state->later = NULL;
@@ -102,9 +110,9 @@ void task_unblock(struct core *core, struct pe *pe, uint32_t task, cycle time, b
         if (time < current) {
             times->unblocked = time;
         }
-        struct completion_state *state = completion_of(pe, task);
+        struct unblockings *state = unblockings_of(pe, task);
         if (state != NULL && (ahead || current > time)) {
-            wait_for(core, &state->unblockings, current > time ? current : time, pe->clock);
+            wait_for(core, &state->later, current > time ? current : time, pe->clock);
         }
     }
     touch(core, pe);
@@ -115,16 +123,15 @@ void task_block(struct core *core, struct pe *pe, uint32_t task, cycle time) {
         return;
     }
     struct task_state *times = &pe->tasks[task];
-    struct completion_state *state = completion_of(pe, task);
-    if (state != NULL) {
-        state->blocked = time;
-    }
+    struct unblockings *state = unblockings_of(pe, task);
     if (times->unblocked <= time) {
         times->unblocked = NEVER;
     }
-    struct moment *waiting = state == NULL ? NULL : state->unblockings;
+    struct moment *waiting = NULL;
     if (state != NULL) {
-        state->unblockings = NULL;
+        state->blocked = time;
+        waiting = state->later;
+        state->later = NULL;
     }
     while (waiting != NULL) {
         struct moment *next = waiting->next;

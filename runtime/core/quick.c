@@ -1,0 +1,351 @@
+/* Operations in the frequent case, where little is to be found out: elements side by side, inside of their buffers, and
+ * runs of whole wavelets between two PEs. All else, and all that leaves a finding or a trace, is in operations.c and
+ * queues.c, and what is done here is what they would do.
+ */
+#include "machine.h"
+
+/* Elements of an operation as its kernel takes them */
+struct elements {
+    uint8_t *at[MAX_OPERANDS];
+    ptrdiff_t steps[MAX_OPERANDS];
+};
+
+void prepare_quick(struct core *core) {
+    const struct tables *tables = &core->tables;
+    core->bounds = core_allocate(core, tables->buffers_count, sizeof *core->bounds);
+    for (uint64_t k = 0; k < tables->buffers_count; k++) {
+        const struct buffer_row *row = &tables->buffers[k];
+        int64_t end = row->address + ((int64_t)row->elements * kind_bytes(row->kind) + 1) / 2;
+        core->bounds[k] = (struct bounds){(int32_t)row->address, within(end)};
+    }
+    for (uint64_t k = 0; k < tables->operations_count; k++) {
+        struct operation *operation = &core->operations[k];
+        for (int place = 0; place < MAX_OPERANDS && place <= operation->sources; place++) {
+            bool is_number = operation->operands[place] < STATIC_DESCRIPTOR;
+            uint8_t size = operation->kernel->size[place];
+            operation->plain[place] = is_number ? 0 : size == 4 ? PLAIN_WORDS : PLAIN_HALVES;
+        }
+        int64_t numerator = operation->numerator, denominator = operation->denominator;
+        int64_t whole = core->timing.read_words, read = operation->words < whole ? operation->words : whole;
+        if (read * denominator > numerator * whole) {
+            numerator = read;
+            denominator = whole;
+        }
+        operation->plain_numerator = (uint32_t)numerator;
+        operation->plain_denominator = (uint32_t)denominator;
+        int64_t rate = (numerator + denominator - 1) / denominator;
+        operation->plain_rate = (uint32_t)(rate < 1 ? 1 : rate);
+    }
+}
+
+/* Finds the elements of all operands but runs of wavelets; returns false if some are outside of their buffer or at an odd
+ * word, or if the destination shares memory with a source otherwise than element for element. */
+static inline bool find_elements(struct core *core, const struct pe *pe, const struct operation *operation,
+                                 const struct descriptor *const *streams, int64_t *registers, uint32_t count,
+                                 struct elements *elements) {
+    const struct kernel *kernel = operation->kernel;
+    uintptr_t first = 0, behind = 0;
+    for (int k = 0; k <= operation->sources; k++) {
+        const struct descriptor *walk = streams[k];
+        if (walk == NULL) {
+            elements->at[k] = (uint8_t *)&registers[operation->operands[k]];
+            elements->steps[k] = 0;
+            continue;
+        }
+        if (walk->plain == PLAIN_RUN) {
+            continue;
+        }
+        uint32_t size = kernel->size[k], bytes = count * size;
+        const struct bounds *bounds = &core->bounds[walk->row];
+        int32_t address = walk->address;
+        if ((size == 4 && address & 1) || address < bounds->start || address + (int64_t)(bytes / 2) > bounds->end) {
+            return false;
+        }
+        uint8_t *at = pe->memory + 2 * (int64_t)address;
+        elements->at[k] = at;
+        elements->steps[k] = size;
+        uintptr_t begin = (uintptr_t)at;
+        if (k == 0) {
+            first = begin;
+            behind = begin + bytes;
+        } else if (begin < behind && first < begin + bytes && (begin != first || size != kernel->size[0])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static inline cycle plain_cycles(const struct operation *operation, int64_t count) {
+    int64_t cycles = count * operation->plain_numerator;
+    return operation->plain_denominator == 1
+               ? cycles
+               : (cycles + operation->plain_denominator - 1) / (int64_t)operation->plain_denominator;
+}
+
+static inline bool is_free(const struct pe *pe, uint32_t place, cycle time) {
+    return resource_of(pe, place)->ends <= time;
+}
+
+static inline void use_until(struct pe *pe, uint32_t place, const struct operation *operation, uint32_t task,
+                             cycle end) {
+    *resource_of(pe, place) = (struct resource){.ends = end, .user = operation->number, .task = task};
+}
+
+/* Returns whether nothing is to be told of a PE's use of a queue. */
+static inline bool is_quiet(const struct queue *queue, uint32_t unit) {
+    return queue->is_uniform || (queue->flags[unit] == 0 && !(queue->is_colorless && queue->colors[unit] < 0));
+}
+
+/* Receiving */
+
+/* Takes `count` elements of a run; returns when the operation is ready for the next. */
+static inline cycle take(struct core *core, const struct operation *operation, struct elements *elements, int source,
+                         struct run *run, uint32_t count, cycle ready, cycle rate) {
+    cycle slower = run->rate > rate ? run->rate : rate, head = head_time(run);
+    cycle begin = head > ready ? head : ready;
+    const struct kernel *kernel = operation->kernel;
+    elements->at[source] = (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step;
+    elements->steps[source] = run->step;
+    bool side_by_side = run->step == kernel->size[source];
+    (side_by_side ? kernel->row : kernel->walk)(elements->at, elements->steps, count);
+    if (run->send != NULL && run->threshold >= run->taken && run->threshold < (int64_t)run->taken + count) {
+        send_taken(core, run, run->threshold, begin + (run->threshold - run->taken) * slower);
+    }
+    run->taken += count;
+    return begin + (count - 1) * slower + rate;
+}
+
+/* Gives a whole run to the operation that waits for it and is not beyond its end then; returns false if there is none. */
+bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
+    struct input *input = &pe->inputs[place];
+    struct open *open = input->waiting;
+    uint32_t count = run->count - run->taken;
+    if (open == NULL || !open->is_plain || count > open->count - open->position || run->control ||
+        run->size < open->operation->kernel->size[open->source[0]]) {
+        return false;
+    }
+    const struct operation *operation = open->operation;
+    struct elements elements;
+    for (int k = 0; k <= operation->sources; k++) {
+        struct operand_state *state = &open->operands[k];
+        if (state->is_number) {
+            elements.at[k] = (uint8_t *)&state->number;
+            elements.steps[k] = 0;
+        } else {
+            ptrdiff_t size = operation->kernel->size[k];
+            elements.at[k] = pe->memory + 2 * (int64_t)state->descriptor.address + open->position * size;
+            elements.steps[k] = size;
+        }
+    }
+    open->time = take(core, operation, &elements, open->source[0], run, count, open->time, open->rate);
+    open->position += count;
+    if (open->position == open->count) {
+        input->waiting = open->waits[0];
+        complete(core, open);
+    }
+    return true;
+}
+
+static int quick_receive(struct core *core, struct pe *pe, const struct operation *operation,
+                         const struct descriptor *const *streams, int64_t *registers, int source, uint32_t count,
+                         uint32_t where, cycle *now) {
+    uint32_t place = core->queue_place[streams[source]->row], thread = thread_place(pe, operation);
+    struct input *input = &pe->inputs[place];
+    struct run *run = input->first;
+    cycle issued = *now;
+    struct elements elements;
+    const struct queue *queue = &pe->class->queues[place];
+    if (!queue->is_taskless || !is_quiet(queue, pe->unit) || count == ENDLESS_EXTENT || input->waiting != NULL ||
+        !is_free(pe, place, issued) || (operation->is_async && !is_free(pe, thread, issued)) ||
+        (run != NULL && (run->control || run->count - run->taken < count ||
+                         run->size < operation->kernel->size[source])) ||
+        !find_elements(core, pe, operation, streams, registers, count, &elements)) {
+        return NOT_QUICK;
+    }
+    cycle ready = issued + core->timing.dsd_setup;
+    uint32_t task = running_task(pe);
+    if (run != NULL) {
+        cycle end = take(core, operation, &elements, source, run, count, ready, operation->plain_rate);
+        if (run->taken == run->count) {
+            input->first = run->next;
+            if (input->first == NULL) {
+                input->last = NULL;
+            }
+            drop_run(core, run);
+        }
+        use_until(pe, place, operation, task, end);
+        if (!operation->is_async) {
+            *now = end;
+            return DONE_NOW;
+        }
+        use_until(pe, thread, operation, task, end);
+        *now += core->timing.async_issue;
+        signal_end(core, pe, operation, end, false);
+        return DONE_NOW;
+    }
+    struct open *open = pool_take(core, &core->opens);
+    memset(open, 0, offsetof(struct open, operands));
+    open->pe = pe;
+    open->operation = operation;
+    open->time = ready;
+    open->rate = operation->plain_rate;
+    open->count = count;
+    open->where = where;
+    open->task = task;
+    open->queue[0] = place;
+    open->source[0] = (uint8_t)source;
+    open->inputs = 1;
+    open->is_plain = true;
+    open->is_sync = !operation->is_async;
+    for (int k = 0; k <= operation->sources; k++) {
+        open->operands[k].is_number = streams[k] == NULL;
+        if (streams[k] == NULL) {
+            open->operands[k].number = registers[operation->operands[k]];
+        } else {
+            open->operands[k].descriptor = *streams[k];
+        }
+    }
+    input->waiting = open;
+    use_until(pe, place, operation, task, NEVER);
+    if (!operation->is_async) {
+        return WAITS;
+    }
+    use_until(pe, thread, operation, task, NEVER);
+    *now += core->timing.async_issue;
+    if (operation->has_completion) {
+        open->signals_end = true;
+        expect_completion(pe, operation, 1);
+    }
+    return DONE_NOW;
+}
+
+/* Sending */
+
+static int quick_send(struct core *core, struct pe *pe, const struct operation *operation,
+                      const struct descriptor *const *streams, int64_t *registers, uint32_t count, uint32_t where,
+                      cycle *now) {
+    uint32_t row = streams[0]->row, place = core->queue_place[row], thread = thread_place(pe, operation);
+    const struct queue *queue = &pe->class->queues[place];
+    const struct kernel *kernel = operation->kernel;
+    cycle issued = *now, rate = operation->plain_rate;
+    struct elements elements;
+    if (core->switches != NULL || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) || (operation->is_async && !is_free(pe, thread, issued)) ||
+        !find_elements(core, pe, operation, streams, registers, count, &elements)) {
+        return NOT_QUICK;
+    }
+    uint8_t size = kernel->size[0];
+    struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)rate, .step = size, .count = count,
+                      .size = size, .threshold = -1, .sender = pe->number};
+    if (operation->is_move && kernel->size[1] == size && streams[1] != NULL) {
+        run.at = elements.at[1];
+    } else {
+        run.payload = payload_take(core, ((uint64_t)count * size + 3) / 4);
+        run.at = elements.at[0] = (uint8_t *)run.payload->words;
+        elements.steps[0] = size;
+        kernel->row(elements.at, elements.steps, count);
+    }
+    struct send here = {.pe = pe, .operation = operation, .where = where, .task = running_task(pe), .queue = row,
+                        .done = issued + (operation->is_async ? core->timing.inject : core->timing.dsd_setup) + rate * count,
+                        .count = count, .is_sync = !operation->is_async};
+    struct send *send = &here; /* in the pool if it has to wait */
+    core->wavelets += count;
+    cycle first = run.first;
+    uint32_t list = queue->ways[pe->unit];
+    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
+        const struct way *way = &core->ways[k];
+        struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
+        uint32_t there = core->queue_place[way->queue];
+        const struct queue *receiver = &to->class->queues[there];
+        run.first = first + way->latency;
+        run.latency = way->latency;
+        run.origin = (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
+        run.taken = 0;
+        run.send = NULL;
+        run.threshold = -1;
+        if (count > queue->room && count > receiver->room) {
+            run.threshold = (int64_t)count - receiver->room - 1;
+            run.send = send;
+            send->waiting++;
+        }
+        if (receiver->is_taskless && receiver->senders == 1 && to != pe && quick_hand_over(core, to, there, &run)) {
+            continue;
+        }
+        if (run.send == &here) {
+            send = run.send = pool_take(core, &core->send_pool);
+            *send = here;
+        }
+        struct run *kept = pool_take(core, &core->runs);
+        *kept = run;
+        if (run.payload != NULL) {
+            run.payload->references++;
+        }
+        arrive(core, to, there, kept);
+    }
+    if (run.payload != NULL) {
+        payload_drop(core, run.payload);
+    }
+    bool waits = send->waiting > 0;
+    cycle end = waits ? NEVER : send->done;
+    use_until(pe, place, operation, here.task, end);
+    if (operation->is_async) {
+        use_until(pe, thread, operation, here.task, end);
+    }
+    if (waits) {
+        hold_send(core, send);
+    } else if (send != &here) {
+        pool_give(&core->send_pool, send);
+    }
+    if (has_failed(core)) {
+        return WENT_WRONG;
+    }
+    if (!operation->is_async) {
+        *now = waits ? *now : end;
+        return waits ? WAITS : DONE_NOW;
+    }
+    *now += core->timing.async_issue;
+    if (!waits) {
+        signal_end(core, pe, operation, end, false);
+    }
+    return DONE_NOW;
+}
+
+/* Any operation: returns NOT_QUICK, and has done nothing, if it is for operations.c. `streams` has NULL for numbers. */
+int quick_apply(struct core *core, struct pe *pe, const struct operation *operation,
+                const struct descriptor *const *streams, int64_t *registers, uint32_t where, cycle *now) {
+    uint32_t count = UINT32_MAX;
+    int queue = -1;
+    if (core->traces || streams[0] == NULL) {
+        return NOT_QUICK;
+    }
+    for (int k = 0; k <= operation->sources; k++) {
+        const struct descriptor *stream = streams[k];
+        if (stream == NULL) {
+            continue;
+        }
+        if (stream->plain == PLAIN_RUN && queue < 0) {
+            queue = k;
+            if (k == 0) {
+                continue; /* its length counts if there is no other */
+            }
+        } else if (stream->plain != operation->plain[k]) {
+            return NOT_QUICK;
+        }
+        count = stream->extents[0] < count ? stream->extents[0] : count;
+    }
+    if (count == 0 || count == UINT32_MAX) {
+        return NOT_QUICK;
+    }
+    if (queue == 0) {
+        return quick_send(core, pe, operation, streams, registers, count, where, now);
+    }
+    if (queue > 0) {
+        return quick_receive(core, pe, operation, streams, registers, queue, count, where, now);
+    }
+    struct elements elements;
+    if (!find_elements(core, pe, operation, streams, registers, count, &elements)) {
+        return NOT_QUICK;
+    }
+    operation->kernel->row(elements.at, elements.steps, count);
+    *now += core->timing.dsd_setup + plain_cycles(operation, count);
+    return DONE_NOW;
+}
