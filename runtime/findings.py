@@ -25,6 +25,9 @@ source place among the strings, that of an operation for what an operation does.
 MAX_WALK = 1 << 22
 """Elements of the longest walk: a PE's memory many times over."""
 
+MAX_WARNINGS = 1 << 12
+"""Warnings without a source place that are kept; of each place there is one."""
+
 
 class Code(IntEnum):
     """What has happened. Behind each: what its `values` are; rows are those of sections of the tables.

@@ -66,13 +66,14 @@ def stream(body: Body, op: flow.StreamOp) -> None:
         body, name, address, [stride or 0 for stride in known_strides],
         [(extent or 0) & WORD_MASK for extent in known_extents], kind,
     )  # fmt: skip
-    if not pointed and None not in (known_offset, *known_strides, *known_extents):
+    if None not in known_extents:
         masked = [extent & WORD_MASK for extent in known_extents]
         if prod(masked) > MAX_WALK:
             raise LoomError(
                 f"a stream of extents {masked} has {prod(masked):,} elements, far beyond the memory of a unit; "
-                "check the extents"
-            )
+                "check the extents", location_of(op),
+            )  # fmt: skip
+    if not pointed and None not in (known_offset, *known_strides, *known_extents):
         body.values[op.result] = template
         return
     body.charge(INSTRUCTION)

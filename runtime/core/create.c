@@ -166,7 +166,7 @@ static void prepare_queue(struct core *core, const struct core_input *input, str
     queue->flags = input->flags + first;
     queue->colors = input->colors + first;
     queue->ways = input->way_lists + first;
-    queue->is_taskless = queue->task == NO_TASK && !queue->is_sink;
+    queue->is_taskless = queue->is_input && queue->task == NO_TASK && !queue->is_sink;
     queue->is_uniform = true;
     for (uint32_t unit = 0; unit < class->units; unit++) {
         queue->is_uniform &= queue->flags[unit] == 0 && !(queue->is_colorless && queue->colors[unit] < 0);
@@ -319,6 +319,7 @@ struct core *core_create(const struct core_input *input) {
     make_pool(&core->send_pool, sizeof(struct send));
     make_pool(&core->moments, sizeof(struct moment));
     make_pool(&core->earlies, sizeof(struct early));
+    core->early_end = &core->early;
     make_pool(&core->arrivals, sizeof(struct arrival));
     core->warned = core_allocate(core, input->strings / 8 + 1, 1);
     core->pe_of = core_allocate(core, (uint64_t)core->width * core->height, sizeof *core->pe_of);

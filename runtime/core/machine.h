@@ -32,6 +32,7 @@ enum {
     MAX_REGISTER_FILES = 3,
     MAX_STACK_WORDS = 1 << 24,
     MAX_WALK = 1 << 22, /* elements of the longest walk */
+    MAX_WARNINGS = 1 << 12, /* without a source place */
     TILE = 32, /* columns and rows of a tile */
 };
 #define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */
@@ -224,7 +225,7 @@ struct moment {
 
 struct task_state {
     cycle active, unblocked;
-    uint16_t may_activate, may_unblock; /* open operations whose end may do it */
+    uint32_t may_activate, may_unblock; /* open operations whose end may do it */
 };
 /* Of tasks that completions activate, and of those that they unblock */
 struct activations {
@@ -291,7 +292,7 @@ struct queue {
     int64_t room;
     uint8_t task; /* NO_TASK */
     uint8_t is_input, is_colorless, is_sink;
-    uint8_t is_taskless; /* no task takes from it, nor the host */
+    uint8_t is_taskless; /* an input queue from which operations alone take */
     uint8_t is_uniform;  /* no PE has flags or lacks a color */
     uint8_t writes, action, starts; /* of an end of a FIFO: 0 to read; when it has nothing; NO_TASK or what goes on then */
     const uint8_t *flags;   /* of each unit, as runtime/fabric has them */
@@ -456,7 +457,7 @@ struct core {
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
     uint64_t block_count, block_room;
-    struct early *early;
+    struct early *early, **early_end;
 
     /* What is counted and told */
     uint64_t steps, budget, wavelets, task_runs, certain, ordered;
@@ -464,6 +465,7 @@ struct core {
     struct finding error;
     struct finding *warnings;
     uint64_t warning_count, warning_room;
+    uint32_t unplaced_warnings;
     uint8_t *warned; /* by source place */
     struct log prints;
     bool traces;

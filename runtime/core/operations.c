@@ -68,9 +68,11 @@ bool fits(struct core *core, struct pe *pe, const struct operation *operation, u
             continue;
         }
         bool is_wide = operation->kernel->size[k] == 4;
-        bool other = stream->type == QUEUE_RUN ? is_wide && stream->flags & PACKED
-                                               : (kind_bytes(stream->kind) == 4) != is_wide;
-        if (other && stream->held == 0) { /* of registers `from_registers` says more */
+        bool other = stream->type == QUEUE_RUN
+                         ? core->tables.queues[stream->row].direction != (k == 0 ? OUTPUT_QUEUE : INPUT_QUEUE) ||
+                               (is_wide && stream->flags & PACKED)
+                         : stream->held == 0 && (kind_bytes(stream->kind) == 4) != is_wide; /* `from_registers` says more */
+        if (other) {
             fail(core, pe, DESCRIPTOR_SHAPE, running_task(pe), where, VALUES(instruction));
             return false;
         }

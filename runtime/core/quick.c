@@ -229,7 +229,8 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
     const struct kernel *kernel = operation->kernel;
     cycle issued = *now, rate = operation->plain_rate;
     struct elements elements;
-    if (core->switches != NULL || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) || (operation->is_async && !is_free(pe, thread, issued)) ||
+    if (core->switches != NULL || queue->is_input || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
+        (operation->is_async && !is_free(pe, thread, issued)) ||
         !find_elements(core, pe, operation, streams, registers, count, &elements)) {
         return NOT_QUICK;
     }

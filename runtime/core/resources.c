@@ -26,12 +26,10 @@ bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const 
         conflict(core, pe, place, &early);
         return false;
     }
-    struct early **list = &core->early;
-    while (*list != NULL) {
-        list = &(*list)->next;
-    }
-    *list = pool_take(core, &core->earlies);
-    **list = early;
+    struct early *made = pool_take(core, &core->earlies);
+    *made = early;
+    *core->early_end = made;
+    core->early_end = &made->next;
     pe->early++;
     *resource = (struct resource){.ends = end, .user = operation->number, .task = task};
     return true;
@@ -52,6 +50,9 @@ bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cy
         return false;
     }
     *list = early->next;
+    if (early->next == NULL) {
+        core->early_end = list;
+    }
     pe->early--;
     pool_give(&core->earlies, early);
     return true;

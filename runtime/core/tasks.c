@@ -148,9 +148,9 @@ static void expect(struct pe *pe, uint8_t task, int change, bool activates) {
         return;
     }
     struct task_state *state = &pe->tasks[task];
-    uint16_t *counter = activates ? &state->may_activate : &state->may_unblock;
+    uint32_t *counter = activates ? &state->may_activate : &state->may_unblock;
     uint64_t *mask = activates ? &pe->may_activate : &pe->may_unblock;
-    *counter = (uint16_t)(*counter + change);
+    *counter += (uint32_t)change;
     if (*counter > 0) {
         *mask |= (uint64_t)1 << task;
     } else {

@@ -18,7 +18,7 @@ from ...operations import integers
 from ...targets.model import Timing
 from ..engine import BUDGET, DONE, ERROR, Position, Printed, Totals
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
-from ..findings import FINDING, VALUES, Code
+from ..findings import FINDING, MAX_WARNINGS, VALUES, Code
 from ..reports.rest import Rest
 from ..tables.format import (
     ACTIVE,
@@ -97,6 +97,7 @@ class Machine:
         self._running: PE | None = None
         """The PE whose task is run."""
         self._warned: set[int] = set()
+        self._unplaced = 0
         self.directives = Directives(self)
         self.switched = {color.color: SwitchedColor(self, color) for color in fabric.switched}
         """By color."""
@@ -268,9 +269,16 @@ class Machine:
 
     def warn(self, pe: PE, code: Code, where: int, *values: int) -> None:
         """Note something that the machine permits, once for each place in the program."""
-        if where == 0 or where not in self._warned:
-            self._warned.add(where)
+        if self._is_new(where):
             self._warnings.append(self._finding(pe.number, code, where, values))
+
+    def _is_new(self, where: int) -> bool:
+        """Return True for a place that has not been warned of, which has been from then on."""
+        if where == 0:
+            self._unplaced += 1
+        is_new = self._unplaced <= MAX_WARNINGS if where == 0 else where not in self._warned
+        self._warned.add(where)
+        return is_new
 
     def fail(self, pe: PE, code: Code, where: int, *values: int) -> NoReturn:
         """End the run with a finding."""
@@ -292,9 +300,7 @@ class Machine:
 
     def warn_of(self, issue: Issue, code: Code, *values: int) -> None:
         """Note something of an operation that the machine permits, once for each place in the program."""
-        where = issue.user.where
-        if where == 0 or where not in self._warned:
-            self._warned.add(where)
+        if self._is_new(issue.user.where):
             self._warnings.append(self._of(issue, code, values))
 
     def _of(self, issue: Issue, code: Code, values: tuple[int, ...]) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ...targets.wavelets import ENDLESS_EXTENT
+from ...targets.wavelets import ENDLESS_EXTENT, MAX_DIMENSIONS
 from ..fabric.model import UNBOUNDED
-from ..findings import Code
+from ..findings import MAX_WALK, Code
+from ..tables.instructions import CONTROL_NUMBER
 from .arithmetic import WIDE
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
 from .elements import Operand, compute
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
     """Run or start an operation on its operands, the destination first; return False if its task has to wait."""
+    _check_operands(machine, issue, operands)
     issue, operands, moving = _from_registers(machine, issue, operands)
     if machine.trace is not None:
         machine.trace.issues(issue)
@@ -43,6 +45,27 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
     issue.pe.now += machine.timing.dsd_setup + _cycles(machine, issue, [destination, *sources], count)
     compute(machine, issue, destination, sources, 0, count, {})
     return True
+
+
+def _check_operands(machine: Machine, issue: Issue, operands: list[Operand]) -> None:
+    """Find operands that are not what the operation takes, and walks that are too long.
+
+    Of the widths of registers `_from_registers` says more.
+    """
+    pe, row = issue.pe, issue.operation.row
+    for place, (operand, kind) in enumerate(zip(operands, (row.destination, *row.sources), strict=True)):
+        if isinstance(operand, int):
+            continue
+        stream, is_wide = operand.descriptor if isinstance(operand, Held) else operand, kind in WIDE
+        if isinstance(stream, Wavelets):
+            wrong = stream.queue not in (pe.inputs if place else pe.outputs) or (stream.packed and is_wide)
+        else:
+            wrong = not isinstance(operand, Held) and (stream.kind in WIDE) != is_wide
+        if wrong:
+            machine.fail(pe, Code.DESCRIPTOR_SHAPE, issue.user.where, CONTROL_NUMBER["apply"])
+        if isinstance(stream, Walk) and stream.length > MAX_WALK:
+            extents = (*stream.extents, 0, 0, 0)[:MAX_DIMENSIONS]
+            machine.fail(pe, Code.WALK_TOO_LONG, 0, *extents)
 
 
 def element_count(pe: PE, destination: Descriptor, sources: list[Operand]) -> int:

@@ -429,6 +429,10 @@ _INSTRUCTIONS = {"mark": "flow.indexed"}
 
 def _descriptor_shape(of: Subject) -> str:
     name = CONTROL[of.values[0]]
+    if name == "apply":
+        return (
+            "flow.apply has a stream of another size of elements, or of a queue of the other direction, than it takes"
+        )
     return f"{_INSTRUCTIONS.get(name, f'flow.{name}')} needs a one-dimensional stream of memory or of a queue"
 
 

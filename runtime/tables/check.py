@@ -503,6 +503,10 @@ class _Checker:
         self.all_hold("fifos", self.column("buffers", "owner")[buffer] == owner, "has the buffer of another class")
         self.all_hold("fifos", _ELEMENT_KINDS[self.column("buffers", "kind")[buffer]], "has elements of 8 bits")
         self.all_hold("fifos", self.column("buffers", "elements")[buffer] > 0, "has a buffer without elements")
+        size = _BYTES[self.column("buffers", "kind")[buffer]]
+        descriptors = self.tables["descriptors"][self.column("descriptors", "type") == FIFO_END]
+        if (size[descriptors["row"]] != _BYTES[descriptors["kind"]]).any():
+            refuse("a descriptor of a FIFO has elements of another size than the FIFO")
         for field in ("push_task", "pop_task"):
             self.named("fifos", field, "tasks", optional=True)
             task = self.column("fifos", field)
@@ -548,6 +552,7 @@ class _Checker:
             body = self.run_by("starts", row, int(record["use"]), int(record["owner"]))
             if int(body["arguments"]) or int(body["results"]):
                 refuse(f"row {row} of 'starts' has code with arguments or results")
+            self.body_uses.at_start.add(int(self.tables["uses"][int(record["use"])]["body"]))
 
     def kinds(self, body: Any, first: int, count: int) -> list[str]:
         start = int(body["kinds"]) + first

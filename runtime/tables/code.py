@@ -44,6 +44,14 @@ _STEPS = frozenset(CONTROL_NUMBER[name] for name in ("step", "for_test"))
 _FOR_TEST, _RETURN, _END, _TIMESTAMP, _APPLY, _CALL = (
     CONTROL_NUMBER[name] for name in ("for_test", "return", "end", "timestamp", "apply", "call")
 )
+_AT_START = frozenset(
+    CONTROL_NUMBER[name] for name in (
+        "tick", "jump", "branch_false", "branch_true", "end", "move", "select", "column", "coordinate", "descriptor",
+        "set_offset", "set_stride", "set_extent", "load_register",
+    )
+)  # fmt: skip
+"""What code may do that runs before everything else, besides computing scalars: nothing that waits, goes round, stops
+the program, or that others notice."""
 _LOAD, _STORE, _PRINT, _ASSERT, _TRAP = (
     CONTROL_NUMBER[name] for name in ("load", "store", "print", "assert", "check_exceptions")
 )
@@ -60,6 +68,8 @@ class BodyUses:
         self.row = row
         self.started: set[int] = set()
         """The bodies that tasks and starts run."""
+        self.at_start: set[int] = set()
+        """The bodies that starts run."""
 
 
 def check(tables: Tables, uses: BodyUses, refuse: Callable[[str], NoReturn]) -> None:
@@ -239,6 +249,11 @@ class _CodeChecker:
         for body in sorted(self.called):
             if (op[first[body] : first[body] + length[body]] == _END).any():
                 self.refuse(f"body {body} is called and ends a task")
+        for body in sorted(self.uses.at_start):
+            for place in range(int(first[body]), int(first[body] + length[body])):
+                jumps_back = int(op[place]) in _JUMPS and first[body] + target[place] <= place
+                if (op[place] < FIRST_SCALAR and int(op[place]) not in _AT_START) or jumps_back:
+                    self.wrong(place, "does what code that runs at the start may not do")
         for body in sorted(self.uses.started):
             if (op[first[body] : first[body] + length[body]] == _RETURN).any():
                 self.refuse(f"body {body} is started and returns")

@@ -190,9 +190,10 @@ def test_odd_address_of_wide_elements(capsys: pytest.CaptureFixture) -> None:
     assert "warning: fnegs in @main reads or writes 32-bit elements at byte address 2 on PE" in line
 
 
-def test_walks_far_beyond_memory_are_refused() -> None:
+@pytest.mark.parametrize("stride", ["1", "%x"])
+def test_walks_far_beyond_memory_are_refused(stride: str) -> None:
     """Extents alone, 65535 each, would fill the host's memory before anything is checked."""
-    body = """%s = flow.stream @m at 0 strides [1, 1, 1] extents [65535, 65535, 65535] : !flow.stream<f32>
+    body = f"""%s = flow.stream @m at 0 strides [{stride}, 1, 1] extents [65535, 65535, 65535] : !flow.stream<f32>
       flow.apply fnegs %s, %s : !flow.stream<f32>, !flow.stream<f32>"""
     with pytest.raises(LoomError, match="far beyond the memory of a unit; check the extents"):
         run(body, None)

@@ -83,6 +83,7 @@ FORGED: list[tuple[str, int, str, Any, str]] = [
     ("queues", 0, "id", 99, "row 0 of 'queues' has an id that the target lacks"),
     ("queues", 0, "task", NONE, "row 3 of 'tasks' is not the task of its queue"),
     ("fifos", 0, "buffer", 1, "row 0 of 'fifos' has elements of 8 bits"),
+    ("fifos", 0, "buffer", 0, "a descriptor of a FIFO has elements of another size than the FIFO"),
     ("tasks", 0, "type", 9, "'type' of row 0 of 'tasks' is not below 5"),
     ("tasks", 0, "use", NONE, "row 0 of 'tasks' has a use that is not there"),
     ("tasks", 1, "flags", 1, "a task is activated that is not a local one"),
@@ -190,6 +191,31 @@ CODE: list[tuple[list[Any], dict[str, int], str | None]] = [
 @pytest.mark.parametrize(("code", "counts", "message"), CODE)
 def test_code(code: list[Any], counts: dict[str, int], message: str | None) -> None:
     tables = body_of(*code, **counts)
+    if message is None:
+        check(tables)
+    else:
+        assert refused(tables).startswith(f"the tables are not valid: {message}")
+
+
+AT_START = "instruction 0 of body 0 does what code that runs at the start may not do"
+
+
+@pytest.mark.parametrize(
+    ("code", "counts", "message"),
+    [
+        ([("tick", 0, 0, 0), END], {}, None),
+        ([("jump", 0, 1, 0), END], {}, None),
+        ([("step", 0, 0, 0), END], {}, AT_START),
+        ([("for_test", 0, 2, 0), ("jump", 0, 0, 0), END], {"registers": 2, "numbers": 2}, AT_START),
+        ([("check_divisor", 0, 0, 0), END], {"registers": 1, "numbers": 1}, AT_START),
+        ([("timestamp", 0, 0, 0), END], {"registers": 3}, AT_START),
+        ([("set_exception_mask", 0, 0, 0), END], {"registers": 1, "numbers": 1}, AT_START),
+    ],
+)
+def test_code_at_the_start(code: list[Any], counts: dict[str, int], message: str | None) -> None:
+    """It can neither wait, go round nor stop the program."""
+    tables = body_of(*code, **counts)
+    tables.sections["starts"] = np.zeros(1, SECTIONS["starts"])
     if message is None:
         check(tables)
     else:
