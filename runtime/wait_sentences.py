@@ -26,11 +26,14 @@ def on_input_queue(who: str, queue: str, number: int, color: str, awaits: str) -
     return f"{who} waits on input queue {queue} (id {number}, color {color}) for {awaits}"
 
 
-def on_output_queue(who: str, queue: str, number: int, color: str, count: int, receivers: Sequence[str]) -> str:
-    """Return that an operation waits for room at the input queues that it sends to."""
+def on_output_queue(
+    who: str, queue: str, number: int, color: str, count: int, receivers: Sequence[str], held: int | None = None
+) -> str:
+    """Return that an operation waits for room at the input queues that it sends to; the way there holds `held`."""
+    way = "" if held is None else f", and no more than {held} wavelets fit on the way there"
     return (
         f"{who} cannot send its {count} wavelets on output queue {queue} (id {number}, color {color}): input queue "
-        f"{' or '.join(receivers)} at the other end is full and is not read"
+        f"{' or '.join(receivers)} at the other end is full and is not read{way}"
     )
 
 

@@ -16,6 +16,8 @@ class Timing:
 
     hop: int
     """From one router to the next; each link also takes one wavelet a cycle."""
+    link_words: int
+    """Wavelets that a link holds, the buffers at its ends included."""
     turn: int
     """Extra, where a route leaves a router in another direction than it came."""
     inject: int

@@ -17,6 +17,7 @@ TIMING = replace(
     # Near-Optimal Wafer-Scale Reduce, HPDC 2024 (arXiv 2404.15888): its model, with less than 4 % error on the machine,
     # has one cycle a hop, two between processor and router each way, and nothing where a route turns.
     hop=1,
+    link_words=2,  # assumed: twice the hop, as of wse3
     turn=0,
     inject=2,
     ramp=2,

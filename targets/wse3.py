@@ -13,6 +13,7 @@ from .model import MemcpyResources, Target, Timing
 # Published measurements on this machine and its simulator.
 TIMING = Timing(
     hop=2,
+    link_words=4,  # assumed: twice the hop, so that a link stays busy while a credit goes round
     turn=33,  # in the vendor's simulator; about 20 were measured on silicon
     inject=7,
     ramp=0,  # no figure of its own: part of the others

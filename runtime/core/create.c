@@ -317,6 +317,8 @@ struct core *core_create(const struct core_input *input) {
     make_pool(&core->runs, sizeof(struct run));
     make_pool(&core->opens, sizeof(struct open));
     make_pool(&core->send_pool, sizeof(struct send));
+    make_pool(&core->paths, sizeof(struct path));
+    make_pool(&core->claims, sizeof(struct claim));
     make_pool(&core->moments, sizeof(struct moment));
     make_pool(&core->earlies, sizeof(struct early));
     core->early_end = &core->early;
@@ -380,7 +382,7 @@ void core_destroy(struct core *core) {
         }
     }
     struct pool *pools[] = {&core->runs, &core->opens, &core->send_pool, &core->moments, &core->earlies,
-                            &core->arrivals};
+                            &core->arrivals, &core->paths, &core->claims};
     for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
         pool_free_all(pools[k]);
     }

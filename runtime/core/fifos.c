@@ -31,7 +31,7 @@ void prepare_fifos(struct core *core, struct class *class) {
             side_at(pe, place)->missed = NEVER;
             if (queue->writes) {
                 struct run *run = pool_take(core, &core->runs);
-                *run = (struct run){.count = core->tables.buffers[queue->fifo->buffer].elements, .threshold = -1};
+                *run = (struct run){.count = core->tables.buffers[queue->fifo->buffer].elements};
                 pe->inputs[place].first = pe->inputs[place].last = run;
             }
         }
@@ -134,7 +134,7 @@ static void leave_in(struct core *core, struct pe *pe, uint32_t place, const str
 
 /* Leaves the places of elements that an operation has popped. */
 void leave_places(struct core *core, struct open *open, int64_t count, cycle begin, cycle rate) {
-    struct run run = {.first = begin + open->rate, .rate = (uint32_t)rate, .count = (uint32_t)count, .threshold = -1};
+    struct run run = {.first = begin + open->rate, .rate = (uint32_t)rate, .count = (uint32_t)count};
     for (int k = 0; k < open->inputs; k++) {
         if (open->queue[k] >= open->pe->class->queue_count && open->source[k] > 0) {
             leave_in(core, open->pe, open->queue[k] + 1, &run);
@@ -157,7 +157,7 @@ void leave_elements(struct core *core, struct open *open, struct payload *payloa
     }
     payload->references++;
     struct run run = {.payload = payload, .at = (const uint8_t *)payload->words, .first = begin + open->rate,
-                      .threshold = -1, .step = 4, .size = 4, .rate = (uint32_t)rate, .count = (uint32_t)count};
+                      .step = 4, .size = 4, .rate = (uint32_t)rate, .count = (uint32_t)count};
     leave_in(core, pe, place - 1, &run);
 }
 

@@ -31,7 +31,7 @@ void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const u
         struct pe *pe = core->pe_of[numbers[k]];
         struct run *run = pool_take(core, &core->runs);
         *run = (struct run){.payload = payload_take(core, count), .first = first[k], .rate = 1, .count = count,
-                            .step = 4, .size = 4, .threshold = -1, .sender = NO_ROW};
+                            .step = 4, .size = 4, .sender = NO_ROW};
         memcpy(run->payload->words, words + k * count, (uint64_t)count * 4);
         run->at = (const uint8_t *)run->payload->words;
         arrive(core, pe, core->queue_place[queues[k]], run);

@@ -142,13 +142,39 @@ struct run {
     struct run *next;
     struct payload *payload; /* NULL: they are still in the sender's memory */
     const uint8_t *at;       /* the first of all, `step` bytes before the second */
-    struct send *send;       /* waits for wavelet `threshold` to be taken */
+    struct path *path;       /* NULL: from a host, or of a FIFO */
     cycle first;
-    int64_t threshold;
     uint64_t origin; /* of runs that are there in one cycle the one with the smaller comes first */
     int32_t step;
-    uint32_t rate, count, taken, latency, sender;
+    uint32_t rate, count, taken, sender;
     uint8_t size, control; /* `size`: 2 if the sender's memory has elements of 16 bits, 0 of places in a FIFO */
+};
+
+/* Wavelets that a receiver has taken: one every `rate` cycles from `first` on */
+struct takes {
+    cycle first;
+    uint32_t rate, count;
+};
+
+/* A send that may not end before wavelet `ahead` of those that have not been taken is */
+struct claim {
+    struct claim *next;
+    struct send *send;
+    uint32_t ahead;
+};
+
+/* What a way from an output queue to an input queue holds */
+struct path {
+    struct path *next; /* of other senders to the same queue */
+    uint64_t origin;
+    struct claim *claims;
+    uint32_t capacity, back;
+    cycle leaves;      /* own time of the last wavelet that has been handed over */
+    struct takes last; /* and those before it, a ring, while they may matter */
+    uint32_t pending;  /* wavelets that have been handed over and not taken */
+    struct takes *older;
+    struct payload *block; /* holds the ring */
+    uint32_t older_first, older_count, older_room, older_sum;
 };
 
 /* A send that is not sure to find room */
@@ -159,8 +185,8 @@ struct send {
     uint32_t where, task, count;
     uint32_t queue;  /* row */
     int32_t waiting; /* receivers that have not made room yet */
-    cycle done;
-    uint8_t settled, is_sync;
+    cycle done, tail; /* its end as far as known; cycles from when its last wavelet leaves to it */
+    uint8_t settled, is_sync, is_pooled;
 };
 
 /* Operands of an operation that waits: descriptors and numbers */
@@ -206,6 +232,7 @@ struct resource {
 struct input {
     struct run *first, *last;
     struct open *waiting; /* the first that waits */
+    struct path *paths;   /* of its senders */
 };
 
 /* An end of a FIFO on a PE */
@@ -327,6 +354,7 @@ struct way {
     int32_t offset;
     uint32_t queue, latency;
     uint32_t port; /* of the receiver's router, by which wavelets come */
+    uint32_t back, capacity;
 };
 
 /* Wavelets that come to a queue of a PE */
@@ -453,7 +481,7 @@ struct core {
     struct switches *switches; /* NULL if there are none */
 
     struct send *sends;
-    struct pool runs, opens, send_pool, moments, earlies, arrivals;
+    struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims;
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
     uint64_t block_count, block_room;
@@ -581,20 +609,25 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
 void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control);
 void resume(struct core *core, struct pe *pe, cycle time);
 void hold_send(struct core *core, struct send *send);
-void send_taken(struct core *core, struct run *run, int64_t position, cycle time);
+void send_accepted(struct core *core, struct send *send, cycle time);
 struct sending {
     const struct operation *operation;
     uint32_t task, where;
     bool is_last;
-    struct send *send;
+    struct send *send; /* that may have to wait; NULL of an operation that receives */
 };
-void transmit(struct core *core, struct pe *pe, const struct sending *sending, const struct descriptor *stream,
+void transmit(struct core *core, struct pe *pe, struct sending *sending, const struct descriptor *stream,
               struct run *wavelets);
 struct payload *make_payload(struct core *core, const struct descriptor *stream, int64_t count, uint8_t size,
                              struct operand *operand);
 void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words);
 bool make_operand(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
                   struct operand_state *state, int place, int64_t low, int64_t high, struct operand *operand);
+
+/* credits.c */
+struct path *path_send(struct core *core, struct input *input, const struct way *way, uint64_t origin, uint32_t count,
+                       cycle leaves, struct send **send);
+void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
 
 /* queues.c */
 void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run);
@@ -659,6 +692,7 @@ static inline struct side *side_at(const struct pe *pe, uint32_t place) {
 bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation, uint32_t where,
                         cycle start, cycle end);
 bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle end);
+void resource_extend(struct pe *pe, uint32_t place, cycle end);
 bool resources_rest(struct core *core);
 static inline uint32_t thread_place(const struct pe *pe, const struct operation *operation) {
     return pe->class->input_count + operation->thread;

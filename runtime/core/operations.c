@@ -172,7 +172,9 @@ static bool is_covered(struct core *core, struct pe *pe, const struct sending *s
 
 /* Hands a run over to all that its way leads to. */
 static void send_run(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
-                     struct send *send) {
+                     struct sending *sending) {
+    cycle leaves = wavelets->first + (cycle)(wavelets->count - 1) * wavelets->rate;
+    struct send **send = sending->send == NULL ? NULL : &sending->send;
     uint32_t list = queue->ways[pe->unit];
     for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
         const struct way *way = &core->ways[k];
@@ -181,34 +183,26 @@ static void send_run(struct core *core, struct pe *pe, const struct queue *queue
         struct run *run = pool_take(core, &core->runs);
         *run = *wavelets;
         run->next = NULL;
-        run->send = NULL;
         run->first += way->latency;
-        run->latency = way->latency;
         run->origin = (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
         run->sender = pe->number;
         if (run->payload != NULL) {
             run->payload->references++;
         }
-        if (send != NULL) {
-            run->threshold = (int64_t)run->count - to->class->queues[place].room - 1;
-            if (run->threshold >= 0) {
-                run->send = send;
-                send->waiting++;
-            }
-        }
+        run->path = path_send(core, &to->inputs[place], way, run->origin, run->count, leaves, send);
         arrive(core, to, place, run);
     }
 }
 
 /* Hands control wavelets over, without those that a bit of their first command keeps from the compute engine. */
 static void send_control(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
-                         struct send *send) {
+                         struct sending *sending) {
     bool any = false;
     for (uint32_t k = 0; k < wavelets->count; k++) {
         any |= wavelets->payload->words[k] >> 24 & 1;
     }
     if (!any) {
-        send_run(core, pe, queue, wavelets, send);
+        send_run(core, pe, queue, wavelets, sending);
         return;
     }
     for (uint32_t k = 0; k < wavelets->count; k++) {
@@ -217,13 +211,13 @@ static void send_control(struct core *core, struct pe *pe, const struct queue *q
             one.at += (ptrdiff_t)k * one.step;
             one.first += (cycle)k * one.rate;
             one.count = 1;
-            send_run(core, pe, queue, &one, send);
+            send_run(core, pe, queue, &one, sending);
         }
     }
 }
 
 /* Sends a run, which keeps its payload: wavelet k leaves at `first` + k * `rate`. */
-void transmit(struct core *core, struct pe *pe, const struct sending *sending, const struct descriptor *stream,
+void transmit(struct core *core, struct pe *pe, struct sending *sending, const struct descriptor *stream,
               struct run *wavelets) {
     uint32_t place = core->queue_place[stream->row];
     const struct queue *queue = &pe->class->queues[place];
@@ -236,9 +230,9 @@ void transmit(struct core *core, struct pe *pe, const struct sending *sending, c
     }
     wavelets->control = stream->flags & CONTROL_WAVELETS;
     if (wavelets->control) {
-        send_control(core, pe, queue, wavelets, sending->send);
+        send_control(core, pe, queue, wavelets, sending);
     } else {
-        send_run(core, pe, queue, wavelets, sending->send);
+        send_run(core, pe, queue, wavelets, sending);
     }
     if (core->switches != NULL) {
         enter_router(core, pe, queue, wavelets, sending->is_last && stream->flags & ADVANCE_SWITCH);
@@ -286,15 +280,9 @@ static void forget_send(struct core *core, struct send *send) {
     pool_give(&core->send_pool, send);
 }
 
-/* Lets the sender of a run know that wavelet `position` of it is taken at a time. */
-void send_taken(struct core *core, struct run *run, int64_t position, cycle time) {
-    struct send *send = run->send;
-    if (send == NULL || position != run->threshold) {
-        return;
-    }
-    run->send = NULL;
-    cycle done = time - run->latency;
-    send->done = done > send->done ? done : send->done;
+/* Lets a send know that it may end from a time on, as a receiver sees it. */
+void send_accepted(struct core *core, struct send *send, cycle time) {
+    send->done = time > send->done ? time : send->done;
     send->waiting--;
     if (send->settled && send->waiting == 0) {
         send->pe->held_sends--;
@@ -325,20 +313,16 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
                       struct operand_state *operands, uint32_t where, int64_t count, cycle *now) {
     const struct descriptor *stream = &operands[0].descriptor;
     uint32_t place = core->queue_place[stream->row], lanes = lanes_of(stream), task = running_task(pe);
-    const struct queue *queue = &pe->class->queues[place];
     cycle rate = cycles_of(core, operation, operands, 1, 1), issued = *now;
     rate = rate < 1 ? 1 : rate;
     cycle done = issued + (operation->is_async ? core->timing.inject : core->timing.dsd_setup) + rate * count;
     int64_t wavelets = (count + lanes - 1) / lanes;
-    struct send *send = NULL;
-    if (wavelets > queue->room) {
-        send = pool_take(core, &core->send_pool);
-        *send = (struct send){.pe = pe, .operation = operation, .where = where, .task = task, .done = done,
-                              .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
-    }
-    cycle ends = send == NULL ? done : NEVER;
-    if (!resource_use(core, pe, place, operation, where, issued, ends) ||
-        (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued, ends))) {
+    struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .done = done,
+                       .tail = done - issued - core->timing.inject - (wavelets - 1) * rate * lanes,
+                       .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
+    struct send *send = &own;
+    if (!resource_use(core, pe, place, operation, where, issued, done) ||
+        (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued, done))) {
         return WENT_WRONG;
     }
     if (count > 0) {
@@ -350,7 +334,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         }
         uint8_t size = operation->kernel->size[0];
         struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
-                          .count = (uint32_t)wavelets, .size = 4, .threshold = -1};
+                          .count = (uint32_t)wavelets, .size = 4};
         bool plain = operation->is_move && operation->kernel->size[1] == size && lanes == 1 &&
                      !(stream->flags & (MARKED | CONTROL_WAVELETS)) && !operands[1].is_number &&
                      operands[1].descriptor.dimensions == 1;
@@ -366,6 +350,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         }
         struct sending sending = {.operation = operation, .task = task, .where = where, .is_last = true, .send = send};
         transmit(core, pe, &sending, stream, &run);
+        send = sending.send;
         if (run.payload != NULL) {
             payload_drop(core, run.payload);
         }
@@ -373,30 +358,32 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
             return WENT_WRONG;
         }
     }
+    if (send->waiting > 0) {
+        resource_extend(pe, place, NEVER);
+        if (operation->is_async) {
+            resource_extend(pe, thread_place(pe, operation), NEVER);
+            *now += core->timing.async_issue;
+        }
+        hold_send(core, send);
+        return operation->is_async ? DONE_NOW : WAITS;
+    }
+    if (send->done > done) {
+        done = send->done;
+        resource_extend(pe, place, done);
+        if (operation->is_async) {
+            resource_extend(pe, thread_place(pe, operation), done);
+        }
+    }
+    if (send != &own) {
+        pool_give(&core->send_pool, send);
+    }
     if (operation->is_async) {
         *now += core->timing.async_issue;
-        if (send == NULL) {
-            signal_end(core, pe, operation, done, false);
-        } else if (send->waiting > 0) {
-            hold_send(core, send);
-        } else {
-            end_send(core, send);
-            pool_give(&core->send_pool, send);
-        }
-        return has_failed(core) ? WENT_WRONG : DONE_NOW;
-    }
-    if (send == NULL) {
+        signal_end(core, pe, operation, done, false);
+    } else {
         *now = done;
-        return DONE_NOW;
     }
-    if (send->waiting == 0) {
-        resource_release(core, pe, place, send->done);
-        *now = send->done;
-        pool_give(&core->send_pool, send);
-        return has_failed(core) ? WENT_WRONG : DONE_NOW;
-    }
-    hold_send(core, send);
-    return WAITS;
+    return has_failed(core) ? WENT_WRONG : DONE_NOW;
 }
 
 /* Receiving */

@@ -138,8 +138,8 @@ static struct run *take_run(struct core *core, struct pe *pe, uint32_t place, cy
     struct input *input = &pe->inputs[place];
     struct run *run = input->first;
     memcpy(word, run->at + (ptrdiff_t)run->taken * run->step, run->size);
-    uint32_t position = run->taken++;
-    send_taken(core, run, position, begin);
+    run->taken++;
+    path_taken(core, run->path, begin, 1, 1);
     return run;
 }
 
@@ -263,7 +263,8 @@ static void visit(struct core *core, struct pe *pe) {
         if (task == NO_TASK) {
             return;
         }
-        if (time > (pe->fifo_opens > 0 ? core->present : core->horizon)) {
+        /* Credits come back sooner than anything that others send. */
+        if (time > (pe->fifo_opens > 0 || pe->held_sends > 0 ? core->present : core->horizon)) {
             if (pe->fifo_opens > 0 || !is_certain(pe, task, time)) {
                 if (pe->queued > time) {
                     pe->queued = time;

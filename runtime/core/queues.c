@@ -54,7 +54,6 @@ static void copy_run(struct core *core, struct run *run, uint8_t size) {
     run->payload = payload;
     run->first = head_time(run);
     run->count = left;
-    run->threshold -= run->taken;
     run->taken = 0;
     run->at = to;
     run->step = run->size = size;
@@ -129,7 +128,7 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
         if (runs[k]->control) {
             cycle head = head_time(runs[k]);
             open->time = (head > open->time ? head : open->time) + open->rate;
-            send_taken(core, runs[k], runs[k]->taken, open->time);
+            path_taken(core, runs[k]->path, open->time, 1, 1);
             runs[k]->taken++;
         }
     }
@@ -206,7 +205,6 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
         sent.count = (uint32_t)((count + out - 1) / out);
         sent.rate = (uint32_t)rate * out;
         sent.first = begin + core->timing.inject;
-        sent.threshold = -1;
         mark_payload(stream, sent.payload, sent.count);
         struct sending sending = {.operation = operation, .task = open->task, .where = open->where,
                                   .is_last = low + count == open->count};
@@ -222,9 +220,7 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
     }
     for (int k = 0; k < open->inputs; k++) {
         struct run *run = runs[k];
-        if (run->send != NULL && run->threshold >= run->taken && run->threshold < run->taken + wavelets) {
-            send_taken(core, run, run->threshold, begin + (run->threshold - run->taken) * rate * lanes);
-        }
+        path_taken(core, run->path, begin, rate * lanes, (uint32_t)wavelets);
         run->taken += (uint32_t)wavelets;
     }
     open->position += count;

@@ -108,9 +108,7 @@ static inline cycle take(struct core *core, const struct operation *operation, s
     elements->steps[source] = run->step;
     bool side_by_side = run->step == kernel->size[source];
     (side_by_side ? kernel->row : kernel->walk)(elements->at, elements->steps, count);
-    if (run->send != NULL && run->threshold >= run->taken && run->threshold < (int64_t)run->taken + count) {
-        send_taken(core, run, run->threshold, begin + (run->threshold - run->taken) * slower);
-    }
+    path_taken(core, run->path, begin, slower, count);
     run->taken += count;
     return begin + (count - 1) * slower + rate;
 }
@@ -236,7 +234,7 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
     }
     uint8_t size = kernel->size[0];
     struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)rate, .step = size, .count = count,
-                      .size = size, .threshold = -1, .sender = pe->number};
+                      .size = size, .sender = pe->number};
     if (operation->is_move && kernel->size[1] == size && streams[1] != NULL) {
         run.at = elements.at[1];
     } else {
@@ -248,9 +246,10 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
     struct send here = {.pe = pe, .operation = operation, .where = where, .task = running_task(pe), .queue = row,
                         .done = issued + (operation->is_async ? core->timing.inject : core->timing.dsd_setup) + rate * count,
                         .count = count, .is_sync = !operation->is_async};
+    here.tail = here.done - run.first - (count - 1) * rate;
     struct send *send = &here; /* in the pool if it has to wait */
     core->wavelets += count;
-    cycle first = run.first;
+    cycle first = run.first, leaves = first + (cycle)(count - 1) * rate;
     uint32_t list = queue->ways[pe->unit];
     for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
         const struct way *way = &core->ways[k];
@@ -258,22 +257,11 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
         uint32_t there = core->queue_place[way->queue];
         const struct queue *receiver = &to->class->queues[there];
         run.first = first + way->latency;
-        run.latency = way->latency;
         run.origin = (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
         run.taken = 0;
-        run.send = NULL;
-        run.threshold = -1;
-        if (count > queue->room && count > receiver->room) {
-            run.threshold = (int64_t)count - receiver->room - 1;
-            run.send = send;
-            send->waiting++;
-        }
+        run.path = path_send(core, &to->inputs[there], way, run.origin, count, leaves, &send);
         if (receiver->is_taskless && receiver->senders == 1 && to != pe && quick_hand_over(core, to, there, &run)) {
             continue;
-        }
-        if (run.send == &here) {
-            send = run.send = pool_take(core, &core->send_pool);
-            *send = here;
         }
         struct run *kept = pool_take(core, &core->runs);
         *kept = run;

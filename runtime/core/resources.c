@@ -35,6 +35,9 @@ bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const 
     return true;
 }
 
+/* Lets the use that started last end at another time, NEVER if that is not known yet. */
+void resource_extend(struct pe *pe, uint32_t place, cycle end) { resource_of(pe, place)->ends = end; }
+
 bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle end) {
     struct early **list = &core->early;
     while (*list != NULL && ((*list)->pe != pe || (*list)->place != place)) {

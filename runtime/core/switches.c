@@ -211,8 +211,8 @@ static void come_down(struct core *core, struct router *router, const struct pas
         }
         is_read = true;
         struct run *made = pool_take(core, &core->runs);
-        *made = (struct run){.payload = run->payload, .at = (const uint8_t *)run->words, .threshold = -1, .step = 4,
-                             .size = 4, .first = run->first + core->timing.ramp, .rate = run->rate, .count = run->count,
+        *made = (struct run){.payload = run->payload, .at = (const uint8_t *)run->words, .step = 4, .size = 4,
+                             .first = run->first + core->timing.ramp, .rate = run->rate, .count = run->count,
                              .sender = NO_ROW, .control = run->control};
         run->payload->references++;
         arrive(core, core->pe_of[router->pe], core->queue_place[queue], made);

@@ -6,7 +6,7 @@ Runs once for a program. Its cost grows with the grid only by whole-array operat
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,12 +45,14 @@ class _Use(NamedTuple):
 
 @dataclass
 class _Pairs:
-    """Senders, receivers, latencies and ports between two queues."""
+    """Paths between two queues: fields of `Paths`."""
 
     source: list[Array] = field(default_factory=list[Array])
     target: list[Array] = field(default_factory=list[Array])
     latency: list[Array] = field(default_factory=list[Array])
     port: list[Array] = field(default_factory=list[Array])
+    back: list[Array] = field(default_factory=list[Array])
+    words: list[Array] = field(default_factory=list[Array])
 
 
 class _Sink(NamedTuple):
@@ -279,10 +281,8 @@ class _Connector:
         for (reader, sender), parts in sorted(found.items()):
             chosen = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
             pairs = self.pairs.setdefault((sender, reader), _Pairs())
-            pairs.source.append(paths.source[chosen])
-            pairs.target.append(paths.target[chosen])
-            pairs.latency.append(paths.latency[chosen])
-            pairs.port.append(paths.port[chosen])
+            for of in fields(pairs):
+                getattr(pairs, of.name).append(getattr(paths, of.name)[chosen])
         self._note_losses(sending, paths, claimed, routers)
 
     def _note_losses(self, sending: Sequence[Array], paths: Paths, claimed: Array, routers: Routers) -> None:
@@ -321,7 +321,7 @@ class _Connector:
     def _ways(self) -> tuple[Ways, list[Array]]:
         """Return all ways, and of each queue the number of the list of each unit."""
         parts: dict[int, list[tuple[Array, Array]]] = {}
-        unit = self.classes.pe_unit
+        unit, records = self.classes.pe_unit, self.tables["queues"]
         for queue, ends in self.to_sinks.items():
             for pes, sink in ends:
                 ways = np.zeros(len(pes), WAY)
@@ -332,8 +332,11 @@ class _Connector:
             ways = np.zeros(len(source), WAY)
             ways["offset"] = target - source
             ways["queue"] = reader
-            ways["latency"] = _joined(pairs.latency)
-            ways["port"] = _joined(pairs.port)
+            for name in ("latency", "port", "back"):
+                ways[name] = _joined(getattr(pairs, name))
+            # What is on the way there and back always has room.
+            held = _joined(pairs.words) + int(records["room"][sender]) + int(records["room"][reader])
+            ways["capacity"] = np.maximum(held, ways["latency"] + ways["back"])
             parts.setdefault(sender, []).append((unit[source], ways))
             self.room[sender] = min(self.room[sender], self.room[reader])
         ways = Ways()

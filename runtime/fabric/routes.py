@@ -44,6 +44,10 @@ class Paths:
     """Cycles from the sender's router to the receiver's queue."""
     port: Array
     """Port at which they come to the receiver's router."""
+    back: Array
+    """Cycles of a credit from the receiver to the sender."""
+    words: Array
+    """Wavelets that the links hold."""
     lost: Array
     """Senders some of whose wavelets reach no ramp at the end of a path, or no path at all..."""
     lost_at: Array
@@ -60,7 +64,7 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
     source = place = senders.astype(np.int64)
     port = np.full(len(place), RAMP, np.uint8)
     latency = np.zeros(len(place), np.int64)
-    pairs: list[tuple[Array, Array, Array, Array]] = []
+    pairs: list[tuple[Array, ...]] = []
     lost: list[tuple[Array, Array]] = []
     hops = 0
     crowd = 2 * len(place) + 64
@@ -72,7 +76,10 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
         outputs = transmit[place]
         ramp = outputs & 1 == 1
         if ramp.any():
-            pairs.append((source[ramp], place[ramp], latency[ramp] + timing.ramp, port[ramp]))
+            arrived = latency[ramp]
+            back = np.full(len(arrived), max(hops, 1) * timing.hop, np.int64)
+            words = hops * timing.link_words + arrived - hops * timing.hop
+            pairs.append((source[ramp], place[ramp], arrived + timing.ramp, port[ramp], back, words))
         following: list[tuple[Array, Array, Array, Array]] = []
         stays = ~ramp
         for out in (NORTH, EAST, SOUTH, WEST):
@@ -107,9 +114,9 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
             raise LoomError(f"the route of color {routers.label} loops through PE ({x}, {y}); end it at a ramp",
                             routers.where)  # fmt: skip
     nothing = np.zeros(0, np.int64)
-    joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [nothing] * 4
+    joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [nothing] * 6
     dropped = [np.concatenate(parts) for parts in zip(*lost, strict=True)] if lost else [nothing] * 2
-    return Paths(joined[0], joined[1], joined[2], joined[3], dropped[0], dropped[1])
+    return Paths(*joined, *dropped)
 
 
 def _has_neighbor(places: Array, port: int, width: int, height: int) -> Array:

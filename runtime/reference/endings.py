@@ -32,20 +32,17 @@ def resume(machine: Machine, pe: PE, time: int) -> None:
 
 
 def settle(machine: Machine, send: Send) -> None:
-    """End a send if it waits for nobody, else remember it."""
+    """Remember a send that waits, so that the last for which it does ends it."""
     send.settled = True
-    if send.waiting:
-        machine.sends[send] = None
-    else:
-        _sent(machine, send)
+    machine.sends[send] = None
 
 
 def taken(machine: Machine, run: Run, position: int, time: int) -> None:
     """Let the sender know that a receiver takes a wavelet of a run."""
     if run.piece is not None:
         run.piece.taken(position, 1, time, 1)
-    if run.send is not None and position == run.threshold:
-        accept(machine, run.send, time - run.latency)
+    if run.path is not None:
+        run.path.taken(machine, time, 1, 1)
 
 
 def accept(machine: Machine, send: Send, time: int) -> None:

@@ -35,6 +35,7 @@ from ..tables.instructions import FIFO_ACTIONS, KIND
 from ..trace_lines import Lines
 from . import endings, receiving
 from .arithmetic import WIDE
+from .credits import Path
 from .descriptors import kind_name
 from .directives import Directives
 from .fifos import Fifo, Side, places
@@ -93,6 +94,8 @@ class Machine:
         self.wavelets = self.task_runs = self.steps = 0
         self.latest = 0
         """End of the last asynchronous operation that signals no task, or the progress of one without an end."""
+        self.is_pressed = False
+        """True if a send was held back, or had more wavelets than a queue holds: `warps` holds back by other rules."""
         self._limit = NEVER
         self._running: PE | None = None
         """The PE whose task is run."""
@@ -158,15 +161,19 @@ class Machine:
             )  # fmt: skip
             return
         color = int(fabric.colors_of(number)[pe.unit])
-        ways = [
-            Way(pe.number + int(way["offset"]), int(way["queue"]), int(way["latency"]),
-                int(way["port"]) << 60 | pe.number << 32 | number)
-            for way in fabric.ways_of(number, pe.unit)
-        ]  # fmt: skip
+        ways = [self._way(pe, number, way) for way in fabric.ways_of(number, pe.unit)]
         pe.outputs[number] = OutputQueue(
             *shared, None if color == NOWHERE else color, int(fabric.flags_of(number)[pe.unit]), resource,
-            int(fabric.room[number]), ways, None if network == NOWHERE else network,
+            ways, None if network == NOWHERE else network,
         )  # fmt: skip
+
+    def _way(self, pe: PE, queue: int, row: Any) -> Way:
+        reader = int(row["queue"])
+        path = None
+        if row["capacity"]:
+            path = Path(int(row["capacity"]), int(row["back"]), int(self.fabric.room[reader]))
+        origin = int(row["port"]) << 60 | pe.number << 32 | queue
+        return Way(pe.number + int(row["offset"]), reader, int(row["latency"]), origin, path)
 
     def _make_task(self, pe: PE, number: int) -> None:
         row = self.program["tasks"][number]

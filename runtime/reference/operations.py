@@ -137,30 +137,32 @@ def _send(machine: Machine, issue: Issue, destination: Wavelets, sources: list[O
         _check_message(machine, issue, destination, count)
     done = issued + (timing.inject if issue.is_async else timing.dsd_setup) + rate * count
     wavelets = -(-count // destination.lanes)
-    send = None
-    if wavelets > queue.room:
-        send = Send(issue, queue, wavelets, done)
-    if queue.network is not None and (destination.message or destination.control):
-        send = Send(issue, queue, wavelets, done, waiting=1)
-    end = done if send is None else NEVER
-    queue.resource.use(issue.user, issued, end)
+    send = Send(issue, queue, wavelets, done, done - issued - timing.inject - (wavelets - 1) * rate * destination.lanes)
+    used = [queue.resource]
     if issue.settings.microthread is not None:
-        machine.thread(pe, issue.settings.microthread).use(issue.user, issued, end)
+        used.append(machine.thread(pe, issue.settings.microthread))
+    for resource in used:
+        resource.use(issue.user, issued, done)
+    if queue.network is not None and (destination.message or destination.control):
+        send.waiting = 1
     if count:
         payload = compute(machine, issue, destination, sources, 0, count, {})
         transmit(machine, issue, destination, payload, issued + timing.inject, rate, last=True, send=send)
         deliver(machine)
+    machine.is_pressed |= any(way.path is not None and wavelets > way.path.room for way in queue.ways)
+    if send.waiting or send.done > done:
+        machine.is_pressed = True
+        for resource in used:
+            resource.extend(NEVER if send.waiting else send.done)
     if issue.is_async:
         pe.now += timing.async_issue
-        if send is None:
-            signal(machine, issue, done)
-        else:
+        if send.waiting:
             settle(machine, send)
+        else:
+            signal(machine, issue, send.done)
         return True
-    if send is None or not send.waiting:
-        if send is not None:
-            queue.resource.release(send.done)
-        pe.now = done if send is None else send.done
+    if not send.waiting:
+        pe.now = send.done
         return True
     send.holds_task = True
     settle(machine, send)

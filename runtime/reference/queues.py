@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .resources import Resource
-from .sends import Send
 from .tasks import NEVER, Task
 
 if TYPE_CHECKING:
+    from .credits import Path
     from .pes import PE, Issue
     from .receiving import OpenOperation
 
@@ -35,8 +35,8 @@ class Piece(Protocol):
 class Run:
     """Wavelets of one sender, of which `taken` are consumed; wavelet k is there at `first` + k * `rate`.
 
-    `origin` orders runs whose wavelets are there in one cycle, as `Way` says. Where the sender may have to wait for
-    room, `send` is notified when wavelet `threshold` is taken, which counts `latency` cycles earlier.
+    `origin` orders runs whose wavelets are there in one cycle, as `Way` says. `path` is what they come by, if that may
+    be full.
     """
 
     payload: list[int]
@@ -46,9 +46,7 @@ class Run:
     control: bool = False
     origin: int = 0
     taken: int = 0
-    send: Send | None = None
-    threshold: int = -1
-    latency: int = 0
+    path: Path | None = None
     piece: Piece | None = None
 
     @property
@@ -114,6 +112,8 @@ class Way:
     queue: int
     latency: int
     origin: int
+    path: Path | None
+    """What is on it; None if it is never full."""
 
 
 @dataclass(eq=False, slots=True)
@@ -126,8 +126,6 @@ class OutputQueue:
     flags: int
     """Of `fabric.model`."""
     resource: Resource
-    room: int
-    """Wavelets that every receiver holds."""
     ways: list[Way]
     network: int | None
     unread: int = 0

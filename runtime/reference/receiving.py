@@ -16,7 +16,7 @@ from ..findings import Code
 from .arithmetic import WIDE, bits_of
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
 from .elements import Operand, compute
-from .endings import accept, resume, signal, taken
+from .endings import resume, signal, taken
 from .fifos import Side, places
 from .order import Kind
 from .pes import Issue
@@ -276,9 +276,8 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     for run in runs:
         if run.piece is not None:
             run.piece.taken(run.taken, wavelets, begin, rate * lanes)
-        waited = run.threshold - run.taken
-        if run.send is not None and 0 <= waited < wavelets:
-            accept(machine, run.send, begin + waited * rate * lanes - run.latency)
+        if run.path is not None:
+            run.path.taken(machine, begin, rate * lanes, wavelets)
         run.taken += wavelets
     operation.position += count
     operation.time = begin + (count - 1) * rate + operation.rate

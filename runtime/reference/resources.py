@@ -55,6 +55,10 @@ class Resource:
             self._early.append(Early(start, user, self._user))
         self._ends, self._user = end, user
 
+    def extend(self, end: int) -> None:
+        """Let the use that started last end at another time, NEVER if that is not known yet."""
+        self._ends = end
+
     def release(self, end: int) -> None:
         """End an open use, the first of those that are open."""
         if not self._early:

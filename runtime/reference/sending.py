@@ -42,13 +42,10 @@ def transmit(
         return
     for wavelets, when in _for_engines(stream, payload, first, rate):
         for way in queue.ways:
-            run = Run(wavelets, when + way.latency, rate, stream.control, way.origin)
-            receiver = machine.queue(way.pe, way.queue)
-            threshold = len(wavelets) - receiver.room - 1
-            if send is not None and threshold >= 0:
-                run.send, run.threshold, run.latency = send, threshold, way.latency
-                send.waiting += 1
-            machine.arrive(way.pe, receiver, run)
+            if way.path is not None:
+                way.path.send(len(wavelets), send)
+            run = Run(wavelets, when + way.latency, rate, stream.control, way.origin, path=way.path)
+            machine.arrive(way.pe, machine.queue(way.pe, way.queue), run)
     color = machine.routers_of(pe, queue)
     if color is not None:
         color.send(pe.number, payload, first, rate, control=stream.control, advances=stream.advances and last)

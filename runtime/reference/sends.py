@@ -1,8 +1,4 @@
-"""Back pressure: sends that full receiving queues hold back.
-
-A send of n wavelets ends no earlier than every receiver, with room for r, has taken wavelet n - r - 1; wavelets on the
-way count as taken one latency earlier: the links hold them. Operations that receive and send at once are not held back.
-"""
+"""Back pressure: sends that full ways, or networks, hold back."""
 
 from __future__ import annotations
 
@@ -23,6 +19,8 @@ class Send:
     count: int
     """Its wavelets."""
     done: int
+    tail: int = 0
+    """Cycles from when its last wavelet leaves to its end."""
     waiting: int = 0
     """Receivers that have not made room yet; the network, for a message."""
     holds_task: bool = False
@@ -30,8 +28,12 @@ class Send:
     settled: bool = field(default=False)
     """True if it is known what is left to wait for; from then on its end is acted upon."""
 
+    def leaves(self, time: int) -> None:
+        """Note that its last wavelet leaves no earlier than at a time."""
+        self.done = max(self.done, time + self.tail)
+
     def accept(self, time: int) -> bool:
-        """Note that a receiver has made room, or that a message has left, at a time; return True if that was the last.
+        """Note that it may end from a time on, as a receiver or the network sees it; return True if that was the last.
 
         Until the send is settled nothing ends it.
         """

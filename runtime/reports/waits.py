@@ -24,6 +24,9 @@ from .rest import HEADER, HELD, READS_FIFO, RECEIVES, SENDS_MESSAGE, WRITES_FIFO
 
 Array: TypeAlias = NDArray[Any]
 
+MANY = 64
+"""PEs that wait for the same of which what is said of their ways is looked up."""
+
 
 def waits(fabric: Fabric, rest: Rest, *, allow_pending: bool, all_of_them: bool) -> list[Wait]:
     """Return the waits that never end and whose end would start something, as `Executor.waits` has them."""
@@ -145,7 +148,13 @@ class _Waits(Names):
                 else:
                     awaited = _OutputEnd(self, row)
                     text = wait_sentences.on_output_queue(
-                        who, label, number, self.color(color), count, sorted(awaited.receivers)
+                        who,
+                        label,
+                        number,
+                        self.color(color),
+                        count,
+                        sorted(awaited.receivers),
+                        self._capacity(row, pes),
                     )
                     missing = count
         if kind not in _OF_FIFOS:
@@ -162,6 +171,13 @@ class _Waits(Names):
             owner, self.places(pes), text, source, awaited, held, name, colors, missing,
             kind == RECEIVES and not held and int(record["position"]) > 0, missing > UNBOUNDED // 2, used_after,
         )  # fmt: skip
+
+    def _capacity(self, queue: int, pes: Array) -> int | None:
+        """Return how many wavelets fit on the way from an output queue of some PEs, the least of their ways."""
+        fabric = self.fabric
+        ways = [fabric.ways_of(queue, unit)["capacity"] for unit in np.unique(fabric.pe_unit[pes]).tolist()[:MANY]]
+        found = [int(capacity.min()) for capacity in ways if len(capacity)]
+        return min(found, default=None)
 
     # What a PE may do once a wait is over
 

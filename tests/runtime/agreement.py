@@ -55,6 +55,8 @@ class Outcome:
     is_batched: bool = False
     """True if warnings name no PE: warps word one for all theirs."""
     log: list[Any] = field(default_factory=list)
+    is_pressed: bool = False
+    """The machine did what the first engine has other rules for, as the reference sees it."""
 
 
 def outcome(program: RandomProgram, way: Way) -> Outcome:
@@ -87,6 +89,7 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
             machine.run(STEP_LIMIT, allow_pending=True)
             result.ended.append("")
         except Deadlock as error:
+            result.is_pressed = way.executor == "reference" and machine.executor.engine.is_pressed  # pyright: ignore
             # How many wait, and since when; the lines that follow group them, and the groups are the executor's.
             result.ended.append(str(error).splitlines()[0])
             break
@@ -109,6 +112,7 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
         ]
     result.findings = [str(unread) for unread in machine.unread()]
     result.log = machine.log
+    result.is_pressed = way.executor == "reference" and machine.executor.engine.is_pressed  # pyright: ignore
     return result
 
 

@@ -32,7 +32,13 @@ def disagreements(program: RandomProgram, ways: list[Way]) -> list[str]:
     """Return in what the outcomes of a program differ from the first way's, and from each other's."""
     first = outcome(program, FIRST)
     outcomes = {way: outcome(program, way) for way in ways}
-    found = [f"{way}: {line}" for way in ways for line in differences(first, outcomes[way])]
+    is_pressed = any(each.is_pressed for each in outcomes.values())
+    found = [
+        f"{way}: {line}"
+        for way in ways
+        if way.executor == FIRST.executor or not is_pressed
+        for line in differences(first, outcomes[way])
+    ]
     # What the first words otherwise, or meets in another order, is the same to the letter for those of tables.
     of_tables = [way for way in ways if way.executor in executors.OF_TABLES]
     for way, other in pairwise(of_tables):

@@ -1,4 +1,4 @@
-"""Sends that wait for room: a full queue holds back its producer (DSD-214, DSD-215, DSD-217)."""
+"""Sends that wait for room: a full way holds back its producer (DSD-214 to DSD-218)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from loomir.runtime import Deadlock, Machine
 from .flow_modules import parse
 from .machines import load
 
-ROOM = {"wse2": 4, "wse3": 4}
-"""Wavelets that input queue 2 holds, by DSD-215 and DSD-217."""
+ROOM = {"wse2": 4 + 2 + 6, "wse3": 4 + 4 + 8}
+"""Wavelets that input queue 2, the link and output queue 2 hold, by DSD-215 to DSD-218 and two hops' worth a link."""
 
 
 def exchange(count: int, target: str = "wse3") -> Machine:
@@ -46,6 +46,7 @@ def exchange(count: int, target: str = "wse3") -> Machine:
     return load(parse(text))
 
 
+@pytest.mark.executors("reference", "core")
 @pytest.mark.parametrize("target", ROOM)
 def test_a_send_ends_when_its_wavelets_fit_into_the_queue(target: str) -> None:
     """DSD-214, DSD-215, DSD-217: both PEs may send first as long as the queues hold it all."""
@@ -57,9 +58,10 @@ def test_a_send_ends_when_its_wavelets_fit_into_the_queue(target: str) -> None:
     assert (machine.read_symbol("b") == words[:, ::-1]).all()
 
 
+@pytest.mark.executors("reference", "core")
 @pytest.mark.parametrize("target", ROOM)
 def test_two_that_send_first_wait_for_each_other(target: str) -> None:
-    """DSD-214: one wavelet more than the queue holds, and the classic exchange hangs; the report names the circle."""
+    """DSD-214: one wavelet more than the way holds, and the classic exchange hangs; the report names the circle."""
     machine = exchange(ROOM[target] + 1, target)
     machine.launch("main")
     with pytest.raises(Deadlock) as caught:
@@ -68,8 +70,10 @@ def test_two_that_send_first_wait_for_each_other(target: str) -> None:
     lines = report.splitlines()[1:3]
     for place, color, line in zip(["PE (0, 0)", "PE (1, 0)"], ["right", "left"], lines, strict=True):
         assert line.startswith(f"  {place}: task @main: mov32 in @main")
-        assert f"cannot send its 5 wavelets on output queue @out (id 2, color @{color})" in line
-    assert "input queue @in at the other end is full and is not read" in report
+        count = ROOM[target] + 1
+        assert f"cannot send its {count} wavelets on output queue @out (id 2, color @{color})" in line
+    full = "input queue @in at the other end is full and is not read"
+    assert f"{full}, and no more than {ROOM[target]} wavelets fit on the way there" in report
     assert "circular wait: PE (0, 0) -> PE (1, 0) -> PE (0, 0)" in report
 
 
@@ -172,11 +176,12 @@ def test_a_slow_receiver_holds_its_sender_back(asynchronous: bool, data_task: bo
     assert clocks[1000] - clocks[1] > 3000, "1,000 trips of the receiver's loop take more than 3 cycles each"
 
 
+@pytest.mark.executors("reference", "core")
 @pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [True, False])
 def test_a_slow_data_task_holds_its_sender_back(asynchronous: bool) -> None:
     """DSD-214, DSD-217: the send ends when the task takes the wavelet that makes room for the last one."""
-    count, ends = 20, dict[int, int]()
+    count, ends = 30, dict[int, int]()
     for trips in (0, 100, 200):
         text = chain(count, late=1, asynchronous=asynchronous, data_task=True)
         busy = f"""%b0 = arith.constant 0 : index
@@ -191,7 +196,7 @@ def test_a_slow_data_task_holds_its_sender_back(asynchronous: bool) -> None:
         _, done, clock = run_chain(text.replace("%k = flow.load @seen[] : i32", busy), count)
         assert done[:, 0].all()
         ends[trips] = int(clock[0, 0])
-    # A hundred trips more for each of the wavelets taken before: the queue holds four, and one is taken.
+    # A hundred trips more for each of the wavelets taken before: the shorter way holds 16, and one is taken.
     trip, rest = divmod(ends[200] - ends[100], 100 * (count - ROOM["wse3"] - 1))
     assert (trip > 3, rest) == (True, 0)
     assert ends[100] - ends[0] > 0

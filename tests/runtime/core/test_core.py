@@ -19,7 +19,8 @@ from xdsl.dialects.builtin import ModuleOp
 from loomir.backend.tables import assemble
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import flow
-from loomir.runtime import Machine, engine
+from loomir.host import machines
+from loomir.runtime import engine
 from loomir.runtime.core import library
 from loomir.runtime.core.core import SECTIONS_READ, Core, dsd_rows, missing_features
 from loomir.runtime.deadlock import Deadlock
@@ -80,7 +81,7 @@ def one(body: str, members: str = "", grid: str = "1 by 1") -> str:
     }}"""
 
 
-# Beside the first engine
+# Beside the reference
 
 
 @settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
@@ -88,7 +89,7 @@ def one(body: str, members: str = "", grid: str = "1 by 1") -> str:
 def test_random_programs(seed: int) -> None:
     text = random_program(Random(seed))
     module = parse(text)
-    first, core = Machine(module, executor="warps"), core_of(text)
+    first, core = machines.load(module, executor="reference"), core_of(text)
     for argument in (3,) if seed % 3 else (3, -1):
         launch(core, "main", argument)
         first.launch("main", [argument])

@@ -1,0 +1,164 @@
+"""Credits of a way, against a simulation wavelet by wavelet (DSD-214 to DSD-218)."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loomir import targets
+
+from ..searches import examples
+from .flow_modules import parse
+from .machines import load
+
+pytestmark = pytest.mark.executors("reference", "core")
+
+
+class Case(NamedTuple):
+    """The first PE of a row sends, in several sends, what the last one receives in several receives."""
+
+    target: str
+    hops: int
+    sends: list[tuple[int, int]]
+    """Wavelets of each send, and turns of a loop before it."""
+    receives: list[tuple[int, int]]
+    asynchronous: bool = False
+    """Each send runs on a microthread, and its end starts the next task of the sender."""
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    parts = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 40)), min_size=1, max_size=6)
+    sends = draw(parts)
+    total = sum(count for count, _ in sends)
+    receives: list[tuple[int, int]] = []
+    for count, late in draw(parts):
+        count = min(count, total - sum(taken for taken, _ in receives))
+        if count:
+            receives.append((count, late))
+    left = total - sum(taken for taken, _ in receives)
+    if left:
+        receives.append((left, draw(st.integers(0, 200))))
+    return Case(draw(st.sampled_from(["wse2", "wse3"])), draw(st.integers(1, 4)), sends, receives, draw(st.booleans()))
+
+
+def spin(turns: int, label: str) -> str:
+    return f"""
+      %f{label} = arith.constant 0 : index
+      %s{label} = arith.constant 1 : index
+      %t{label} = arith.constant {turns} : index
+      scf.for %i{label} = %f{label} to %t{label} step %s{label} {{
+        %v{label} = flow.load @x[] : i32
+        flow.store %v{label}, @x[] : i32
+      }}"""
+
+
+def program(case: Case) -> str:
+    sends: list[str] = []
+    for k, (count, turns) in enumerate(case.sends):
+        follows = f"async(microthread = 2, activate = @send{k + 1}) " if case.asynchronous else ""
+        then = "" if case.asynchronous else f"flow.activate @send{k + 1}"
+        sends.append(f"""flow.task local @send{k} id {8 + k}{" active" if k == 0 else ""} {{
+          {spin(turns, f"{k}")}
+          %a = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<i32>
+          %o = flow.queue_stream @out extent {count} : !flow.stream<i32>
+          flow.apply mov32 %o, %a {follows}: !flow.stream<i32>, !flow.stream<i32>
+          {then}
+          flow.return
+        }}""")
+    last = f"flow.task local @send{len(sends)} id {8 + len(sends)} {{ flow.return }}"
+    receives = "".join(
+        f"""{spin(turns, f"r{k}")}
+          %b{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<i32>
+          %n{k} = flow.queue_stream @in extent {count} : !flow.stream<i32>
+          flow.apply mov32 %b{k}, %n{k} : !flow.stream<i32>, !flow.stream<i32>"""
+        for k, (count, turns) in enumerate(case.receives)
+    )
+    return f"""flow.fabric @credits target "{case.target}" grid {case.hops + 1} by 1 {{
+      flow.color @c = 2
+      flow.route @c on [0, :] from [ramp] to [east]
+      {"flow.route @c on [1:-1, :] from [west] to [east]" if case.hops > 1 else ""}
+      flow.route @c on [-1, :] from [west] to [ramp]
+      flow.units @first on [0, :] words 128 {{
+        flow.buffer @a at 0 : memref<32xi32>
+        flow.buffer @x at 64 : memref<i32>
+        flow.queue output @out id 2 colors [@c on [:, :]]
+        {"".join(sends)}
+        {last}
+      }}
+      flow.units @last on [-1, :] words 128 {{
+        flow.buffer @a at 0 : memref<32xi32>
+        flow.buffer @x at 64 : memref<i32>
+        flow.queue input @in id 2 colors [@c on [:, :]]
+        flow.task local @main id 9 active {{
+          {receives}
+          flow.return
+        }}
+      }}
+    }}"""
+
+
+def run(case: Case) -> tuple[list[int], list[int], list[int]]:
+    """Return when sends and receives are issued, and when the tasks start that follow sends."""
+    trace = io.BytesIO()
+    load(parse(program(case)), trace=trace).run(100_000)
+    events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
+    first, last = "PE (0, 0)", f"PE ({case.hops}, 0)"
+    issues, takes = (
+        sorted(event["cycle"] for event in events if event["event"] == "operation" and event["pes"] == place)
+        for place in (first, last)
+    )
+    tasks = sorted(event["cycle"] for event in events if event["event"] == "task" and event["pes"] == first)
+    return issues, takes, tasks[1:]
+
+
+def ends(case: Case, issues: list[int], receives: list[int]) -> list[int]:
+    """Return when each send ends: wavelet by wavelet, by the sentence of the documentation."""
+    target = targets.get(case.target)
+    timing = target.timing
+    capacity = target.output_queue_words[2] + target.input_queue_words[2] + case.hops * timing.link_words
+    latency = case.hops * timing.hop + timing.ramp
+    ready = [
+        issue + timing.dsd_setup
+        for issue, (count, _) in zip(receives, case.receives, strict=True)
+        for _ in range(count)
+    ]
+    leave: list[int] = []
+    take: list[int] = []
+    found: list[int] = []
+    for issue, (count, _) in zip(issues, case.sends, strict=True):
+        for k in range(count):
+            number, own = len(leave), issue + timing.inject + k
+            credit = take[number - capacity] + case.hops * timing.hop if number >= capacity else 0
+            leave.append(max(own, credit))
+            take.append(max(leave[-1] + latency, ready[number], take[-1] + 1 if take else 0))
+        done = issue + (timing.inject if case.asynchronous else timing.dsd_setup) + count
+        found.append(done + leave[-1] - own)
+    return found
+
+
+@settings(max_examples=examples(60))
+@given(cases())
+def test_sends_end_when_a_credit_lets_their_last_wavelet_leave(case: Case) -> None:
+    issues, receives, tasks = run(case)
+    wanted = ends(case, issues, receives)
+    timing = targets.get(case.target).timing
+    if case.asynchronous:
+        assert [time - timing.task_start for time in tasks] == wanted
+    else:
+        # Each send is followed by the same instructions.
+        lags = {time - timing.task_start - end for time, end in zip(tasks, wanted, strict=True)}
+        assert len(lags) == 1 and min(lags) <= 2
+
+
+def test_many_short_sends_fill_a_way() -> None:
+    """DSD-214: each of the sends fits into the way, all of them do not; the last waits for the first to be taken."""
+    case = Case("wse3", 1, [(8, 0)] * 3, [(24, 1000)])
+    issues, receives, tasks = run(case)
+    assert max(issues) < receives[0]
+    assert tasks[1] < receives[0] < tasks[2]
