@@ -23,6 +23,21 @@ CONSTANTS = {
 }
 
 
+_EXACT = frozenset(
+    {
+        "arith.negf", "arith.extf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "math.absf",
+        "math.floor", "math.ceil", "math.trunc", "math.round", "math.roundeven", "math.copysign", "arith.constant",
+        "arith.select", "arith.bitcast", "move", "maximum", "negate", "absolute",
+    }
+)  # fmt: skip
+"""Operations without exceptions."""
+
+
+def raises(name: str) -> bool:
+    """Return True if an operation may have exceptions, given that its operands or result are floats."""
+    return name not in _EXACT
+
+
 def message(bits: int, values: Sequence[float], result: float, place: str) -> str:
     """Return the report of the first unmasked exception among `bits`."""
     bit = next(bit for bit in NAMES if bits & bit)

@@ -89,6 +89,17 @@ def test_the_engine_knows_executors_by_name_only() -> None:
             assert not any(name.startswith("loomir.runtime.warps") for name in imported), module
 
 
+def test_the_first_engine_is_imported_for_pto_alone() -> None:
+    """Whoever removes it for the wafer changes nothing else."""
+    importers = {
+        module
+        for module in graph().modules
+        if not module.startswith("loomir.runtime.warps")
+        and any(name.startswith("loomir.runtime.warps") for name in graph().find_modules_directly_imported_by(module))
+    }
+    assert importers == {"loomir.host.pto"}
+
+
 @pytest.mark.parametrize("module", ["runtime", "host.sdk.device", "host.sdk.runtime", "host.sdk.debugging"])
 def test_engine_and_host_scripts_are_loaded_without_ir(module: str) -> None:
     # Their errors are xDSL's diagnostic exceptions, which are in a module that imports nothing else.

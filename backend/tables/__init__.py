@@ -1,6 +1,6 @@
 """Assembler: a `flow.fabric` as the tables that executors run (docs/tables.md).
 
-Costs, steps, order and what is folded are those of the engine in `runtime/warps/`.
+What is folded is computed by the reference, so that code is equal to what executors would compute.
 """
 
 from .fabric import NotAssembled, assemble

@@ -14,8 +14,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...diagnostics.errors import LoomError
 from ...dialects import flow
+from ...dialects.scalar_types import kind_of
 from ...runtime.tables.instructions import CONTROL_NUMBER, COSTS, FRAME_DESCRIPTOR, KIND, SLOT, STATIC_DESCRIPTOR
-from ...runtime.warps.scalars import kind_of
 from .code import DESCRIPTOR, JUMP, MOVE, NOTHING, TICK, Code, Instruction, Slot, encode, forward_copies
 from .registers import allocate
 from .values import Known
@@ -142,17 +142,17 @@ class Body:
         return self.number(found.bits)
 
     def known(self, value: SSAValue) -> Any:
-        """Return what a value is known to be, as the engine computes with it; None if it is not known."""
+        """Return what a value is known to be, as a register holds it; None if it is not known."""
         found = self.values[value]
-        return found.value if type(found) is Known else None
+        return found.bits if type(found) is Known else None
 
     def define(self, value: SSAValue) -> int:
         """Return the new virtual register or descriptor of a value."""
         found = self.values[value] = self.new(value.type)
         return found
 
-    def define_known(self, value: SSAValue, number: Any) -> None:
-        """Note what a value is."""
+    def define_known(self, value: SSAValue, number: int) -> None:
+        """Note what a value is, as a register holds it."""
         self.values[value] = Known(number, kind_of(value.type))
 
     def together(self, operands: Sequence[int]) -> tuple[int, Sequence[int]]:

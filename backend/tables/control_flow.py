@@ -9,9 +9,9 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import flow
+from ...dialects.scalar_types import kind_of
 from ...runtime.tables.format import MEMORY_WALK
 from ...runtime.tables.instructions import KIND
-from ...runtime.warps.scalars import kind_of
 from .body import BRANCH_NOT_TAKEN, BRANCH_TAKEN, INSTRUCTION, Body
 from .code import NOTHING
 from .scalars import increment

@@ -13,6 +13,8 @@ from xdsl.ir import Operation, SSAValue
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
+from ...dialects.scalar_types import kind_of
+from ...runtime.findings import MAX_WALK
 from ...runtime.tables.format import (
     ADVANCE_SWITCH,
     CONTROL_WAVELETS,
@@ -22,9 +24,7 @@ from ...runtime.tables.format import (
     PACKED,
     QUEUE_RUN,
 )
-from ...runtime.tables.instructions import KIND
-from ...runtime.warps.memory import MAX_WALK, WIDE
-from ...runtime.warps.scalars import kind_of
+from ...runtime.tables.instructions import BITS, KIND
 from ...targets.wavelets import MAX_DIMENSIONS, MEM4D_STRIDES, WORD_MASK
 from .body import INSTRUCTION, Body
 from .code import DESCRIPTOR
@@ -33,7 +33,7 @@ from .code import DESCRIPTOR
 def stream(body: Body, op: flow.StreamOp) -> None:
     """Make a walk over memory: what is known of it at once, the rest by instructions."""
     kind = kind_of(op.result.type.element_type) or "i32"
-    words = 2 if kind in WIDE else 1
+    words = 2 if BITS[kind] == 32 else 1
     # Mostly all fields are literals, and which value is which takes long to find out.
     dynamic = len(op.operands) > (op.buffer is None)
     strides = _fields(_numbers(op.static_strides.data.data), op.strides if dynamic else ())

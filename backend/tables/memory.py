@@ -10,8 +10,8 @@ from xdsl.ir import Attribute, Operation
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
+from ...dialects.scalar_types import kind_of
 from ...runtime.tables.instructions import KIND
-from ...runtime.warps.scalars import kind_of
 from .body import INSTRUCTION, Body
 
 

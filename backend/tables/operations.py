@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
+from ...dialects.scalar_types import kind_of
 from ...operations.dsd_table import DsdOperation, unavailable
 from ...runtime.tables.format import (
     HAS_FIFO_RESULT,
@@ -19,9 +20,7 @@ from ...runtime.tables.format import (
     NO_MICROTHREAD,
     ON_CONTROL,
 )
-from ...runtime.tables.instructions import DSD_ROWS, FORMATS, KIND, PRIORITIES, REGISTER_FILES
-from ...runtime.warps.memory import DTYPES
-from ...runtime.warps.scalars import kind_of
+from ...runtime.tables.instructions import BITS, DSD_ROWS, FORMATS, KIND, PRIORITIES, REGISTER_FILES
 from ...targets.wavelets import TIMESTAMP_WORDS
 from .body import BRANCH_NOT_TAKEN, INSTRUCTION, Body
 from .code import NOTHING, Late, Place
@@ -92,7 +91,7 @@ def apply(body: Body, op: flow.ApplyOp) -> None:
 def _scalar(body: Body, value: SSAValue, kind: str) -> int:
     """Return the register of a scalar operand as the operation reads it: the bits of any type of the right width."""
     own = str(kind_of(value.type))
-    if own == kind or DTYPES[own].itemsize != DTYPES[kind].itemsize:
+    if own == kind or BITS[own] != BITS[kind]:
         return body.use(value)
     found = body.values[value]
     if isinstance(found, Known):

@@ -12,19 +12,20 @@ from xdsl.ir import Operation
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
+from ...dialects.scalar_types import kind_of
 from ...operations import integers
-from ...runtime.tables.instructions import BITS, FLOATS, KIND, SCALAR_NUMBER
-from ...runtime.warps.float_exceptions import LOWEST_NORMAL, raises
-from ...runtime.warps.memory import DTYPES
-from ...runtime.warps.scalars import constant as constant_value
-from ...runtime.warps.scalars import function_of, kind_of
+from ...operations.float_exceptions import raises
+from ...operations.floats import LOWEST_NORMAL
+from ...runtime.reference.scalars import FUNCTIONS
+from ...runtime.tables.instructions import BITS, FIRST_SCALAR, FLOATS, KIND, KINDS, SCALAR_NUMBER
 from .body import FLOAT_LATENCY, INSTRUCTION, Body
 from .code import MOVE, NOTHING, SELECT, Late, Place
+from .values import constant_bits
 
 
 def constant(body: Body, op: arith.ConstantOp) -> None:
     """Note the value of a constant."""
-    body.define_known(op.result, constant_value(op.value))
+    body.define_known(op.result, constant_bits(op.value))
 
 
 @cache
@@ -43,10 +44,7 @@ def scalar(body: Body, op: Operation) -> None:
     known = [body.known(value) for value in op.operands]
     divides = op.name in integers.DIVISIONS
     if None not in known and not traps and not (divides and not known[1]):
-        function = function_of(op)
-        if function is None:
-            raise LoomError(_cannot_execute(op), location_of(op))
-        body.define_known(op.results[0], function(*known))
+        body.define_known(op.results[0], _folded(op, names, known))
         return
     operands = [body.use(value) for value in op.operands]
     if divides and not known[1]:
@@ -65,12 +63,28 @@ def scalar(body: Body, op: Operation) -> None:
         _trap(body, op, operands, body.use(op.results[0]))
 
 
-def _compute(body: Body, op: Operation, names: tuple[str, ...], operands: list[int]) -> None:
+def _number_of(op: Operation, names: tuple[str, ...]) -> int:
+    """Return the number of an operation of the tables that computes what `op` does. Raises LoomError."""
     predicate = op.predicate.value.data if isinstance(op, arith.CmpiOp | arith.CmpfOp) else 0
     name = f"cb16.{op.function.data}" if isinstance(op, flow.Cb16Op) else op.name
     number = _number(name, names, predicate)
     if number is None:
         raise LoomError(_cannot_execute(op), location_of(op))
+    return number
+
+
+def _folded(op: Operation, names: tuple[str, ...], known: list[Any]) -> int:
+    """Return what executors would compute from operands that are known. Raises LoomError."""
+    if op.name == "arith.select":
+        condition, chosen, other = known
+        return chosen if condition else other
+    if op.name == "arith.bitcast" and names[0] == names[1]:
+        return known[0]
+    return FUNCTIONS[_number_of(op, names) - FIRST_SCALAR](*known)
+
+
+def _compute(body: Body, op: Operation, names: tuple[str, ...], operands: list[int]) -> None:
+    number = _number_of(op, names)
     result = body.define(op.results[0])
     if len(operands) == 3:
         # The third operand is where the result goes.
@@ -152,7 +166,7 @@ def _cannot_execute(op: Operation) -> str:
     """Return why an operation cannot be run: a type that nothing computes with, or the operation itself."""
     for type in (*op.operand_types, *op.result_types):
         if kind_of(type) is None:
-            return f"the engine cannot execute {op.name} on {type}; compute with {', '.join(DTYPES)} instead"
+            return f"the engine cannot execute {op.name} on {type}; compute with {', '.join(KINDS)} instead"
     return f"the engine cannot execute {op.name}; lower it to arith, scf and flow first"
 
 

@@ -16,7 +16,9 @@ from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...dialects.machine.code import Bodies
 from ...dialects.machine.source_names import shown_name
+from ...dialects.scalar_types import dense_values, kind_of
 from ...dialects.traversal import walk
+from ...operations.scalar_types import numpy_type
 from ...runtime.tables.format import (
     ACCESS_POINTER,
     ACTIVE,
@@ -38,9 +40,6 @@ from ...runtime.tables.format import (
     TASK_TYPES,
 )
 from ...runtime.tables.instructions import BITS, FIFO_ACTIONS, INTEGERS, KIND
-from ...runtime.warps.loader import dense_values
-from ...runtime.warps.memory import DTYPES, WIDE
-from ...runtime.warps.scalars import kind_of, normalize
 from ...targets import Target
 from . import control_flow, descriptors, memory, operations, scalars
 from .body import INSTRUCTION, Body, Handler, Template
@@ -267,7 +266,7 @@ class Units:
         )  # fmt: skip
         self.buffers[name] = buffer
         if op.initial is not None:
-            values = np.asarray(dense_values(op.initial), DTYPES[kind]).reshape(shape)
+            values = np.asarray(dense_values(op.initial), numpy_type(kind)).reshape(shape)
             image.put(2 * address, np.frombuffer(values.tobytes(), np.uint8), zeros=False)
 
     def _param(self, op: flow.ParamOp) -> None:
@@ -275,7 +274,7 @@ class Units:
         values = dense_values(op.values)
         self._param_kinds[name] = kind
         if values.size == 1:
-            self.params[name] = normalize(kind, values.ravel()[0].item())
+            self.params[name] = register_bits(values.ravel()[0].item(), kind)
             return
         shape, (width, height) = tuple(op.values.get_shape()), self.grid
         if shape != (height, width):
@@ -283,7 +282,7 @@ class Units:
                 f"param @{name} has shape {list(shape)}; give one value, or one per PE, [{height}, {width}]",
                 location_of(op),
             )
-        self.params[name] = values.astype(DTYPES[kind]).reshape(-1)[self.places]
+        self.params[name] = values.astype(numpy_type(kind)).reshape(-1)[self.places]
 
     def _initialize(self, op: flow.InitializeOp, image: Image) -> None:
         buffer = self.buffers[op.buffer.root_reference.data]
@@ -297,8 +296,8 @@ class Units:
                 return
         else:
             assert op.number is not None, "verified: a number or a parameter"
-            value = normalize(buffer.kind, op.number.value.data)
-        bits = register_bits(value, buffer.kind) & (1 << BITS[buffer.kind]) - 1
+            value = register_bits(op.number.value.data, buffer.kind)
+        bits = value & (1 << BITS[buffer.kind]) - 1
         image.put(address, np.frombuffer(bits.to_bytes(buffer.element_bytes, "little"), np.uint8), zeros=True)
 
     # Queues, tasks and FIFOs
@@ -675,7 +674,9 @@ def _changed_by(op: Operation) -> set[str]:
 
 
 def _check_data_task(op: flow.TaskOp, kinds: Sequence[str]) -> None:
-    if any(BITS[kind] not in (16, 32) for kind in kinds) or (len(kinds) == 2 and WIDE.intersection(kinds)):
+    if any(BITS[kind] not in (16, 32) for kind in kinds) or (
+        len(kinds) == 2 and any(BITS[kind] == 32 for kind in kinds)
+    ):
         raise LoomError(
             f"data task @{op.sym_name.data} takes one argument of 16 or 32 bits, or two of 16 bits", location_of(op)
         )

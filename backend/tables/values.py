@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 import math
-import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute
 
-from ...operations import nans
+from ...diagnostics.errors import LoomError
+from ...dialects.scalar_types import kind_of
+from ...operations import floats, integers, nans
 from ...operations.scalar_types import numpy_type
 from ...runtime.tables.instructions import BITS, FLOATS
 
-_FORMATS = {"f32": "<f", "f16": "<e"}
 
+class Known(NamedTuple):
+    """A scalar that is known now, as a register holds it; `kind` is None for a type that nothing computes with."""
 
-class Known:
-    """A scalar known now, as `scalars` of the engine compute with it: an int, bool or float of a kind.
-
-    `kind` is None for a type that nothing computes with.
-    """
-
-    __slots__ = ("kind", "value")
-
-    def __init__(self, value: Any, kind: str | None):
-        self.value = value
-        self.kind = kind
-
-    @property
-    def bits(self) -> int:
-        """Return what a register holds of it."""
-        return register_bits(self.value, self.kind or "")
+    bits: int
+    kind: str | None
 
 
 def register_bits(value: Any, kind: str) -> int:
-    """Return what a register holds of a number: an integer with its sign, or the bits of a float."""
+    """Return what a register holds of a number: an integer wrapped to its kind, or the bits of the nearest float."""
     if kind not in FLOATS:
-        return int(value)
+        return integers.wrapper(BITS[kind])(int(value))
     number = float(value)
+    if not math.isnan(number):
+        return floats.bits(number, kind)
     if kind == "bf16":
         return nans.bf16_bits(number) & 0xFFFF
-    if math.isnan(number):
-        return nans.bits(number, BITS[kind], nans.MANTISSA_BITS[kind])
-    return int.from_bytes(struct.pack(_FORMATS[kind], number), "little")
+    return nans.bits(number, BITS[kind], nans.MANTISSA_BITS[kind])
+
+
+def constant_bits(attribute: Attribute) -> int:
+    """Return what a register holds of a constant. Raises LoomError unless it is a scalar."""
+    if isinstance(attribute, IntegerAttr | FloatAttr):
+        kind = kind_of(attribute.get_type())
+        return register_bits(attribute.value.data, kind) if kind else 0
+    raise LoomError(f"constant {attribute} has no scalar value the engine knows")
 
 
 def register_array(values: NDArray[Any], kind: str) -> NDArray[np.int64]:

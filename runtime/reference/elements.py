@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...operations.float_exceptions import raises
+from ...operations.floats import LOWEST_NORMAL
 from ..findings import Code
 from .arithmetic import bits_of, element, read
 from .descriptors import Descriptor, Walk
-from .exceptions import LOWEST_NORMAL, finding_values, raised, raises
+from .exceptions import finding_values, raised
 from .pes import PE, Issue
 from .walks import check_walk
 

@@ -12,29 +12,13 @@ from collections.abc import Sequence
 from math import isfinite, isinf, isnan
 
 from ...operations import floats
-
-UNDERFLOW, OVERFLOW, INEXACT, INVALID, DIVISION_BY_0 = 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7
-"""Bits of the exception mask register, in which a bit that is set keeps an exception from stopping the PE."""
-
-LOWEST_NORMAL = floats.LOWEST_NORMAL
+from ...operations.float_exceptions import DIVISION_BY_0, INEXACT, INVALID, OVERFLOW, UNDERFLOW
+from ...operations.floats import LOWEST_NORMAL
 
 _SUMS = {"arith.addf": 1, "arith.subf": -1, "add": 1, "subtract": -1}
 _PRODUCTS = frozenset({"arith.mulf", "multiply"})
 _POLES = frozenset({"math.log", "math.log2", "math.log10", "math.rsqrt"})
 """Functions that are infinite at 0."""
-_EXACT = frozenset(
-    {
-        "arith.negf", "arith.extf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "math.absf",
-        "math.floor", "math.ceil", "math.trunc", "math.round", "math.roundeven", "math.copysign", "arith.constant",
-        "arith.select", "arith.bitcast", "move", "maximum", "negate", "absolute",
-    }
-)  # fmt: skip
-"""Operations without exceptions."""
-
-
-def raises(name: str) -> bool:
-    """Return True if an operation may have exceptions, given that its operands or result are floats."""
-    return name not in _EXACT
 
 
 def raised(name: str, values: Sequence[float], result: float, kind: str) -> int:

@@ -22,9 +22,10 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...operations import integers, nans
+from ...operations.float_exceptions import raises
+from ...operations.floats import LOWEST_NORMAL
 from ...targets.wavelets import WORD_MASK
 from ..reports.sentences import show_index
-from .float_exceptions import LOWEST_NORMAL, raises
 from .memory import DTYPES, WIDE
 from .scalars import bits_of_kind, function_of, kind_of
 from .warp import Warp

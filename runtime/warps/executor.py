@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ...diagnostics.errors import LoomError
+from ...operations.float_exceptions import raises
+from ...operations.floats import LOWEST_NORMAL
 from ...targets.wavelets import ENDLESS_EXTENT, POINTER_EXTENT, WORD_BITS, WORD_MASK
 from .arithmetic import ROW_ELEMENTS
 from .fabric import arrivals
 from .fifos import FifoStream, Side
-from .float_exceptions import LOWEST_NORMAL, raises
 from .memory import DTYPES, WIDE, is_odd, walk
 from .program import Application, cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer, without_color

@@ -13,28 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...operations.float_exceptions import DIVISION_BY_0, INEXACT, INVALID, OVERFLOW, UNDERFLOW
+from ...operations.floats import LOWEST_NORMAL
 
 Numbers: TypeAlias = NDArray[np.float64]
-
-LOWEST_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "bf16": 2.0**-126}
 
 _SUMS = {"arith.addf": 1, "arith.subf": -1, "add": 1, "subtract": -1}
 _PRODUCTS = frozenset({"arith.mulf", "multiply", "scale"})
 _POLES = frozenset({"math.log", "math.log2", "math.log10", "math.rsqrt"})
 """Functions that are infinite at 0."""
-_EXACT = frozenset(
-    {
-        "arith.negf", "arith.extf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "math.absf",
-        "math.floor", "math.ceil", "math.trunc", "math.round", "math.roundeven", "math.copysign", "arith.constant",
-        "arith.select", "arith.bitcast", "move", "maximum", "negate", "absolute",
-    }
-)  # fmt: skip
-"""Operations without exceptions."""
-
-
-def raises(name: str) -> bool:
-    """Return True if an operation may have floating point exceptions, given that its operands or result are floats."""
-    return name not in _EXACT
 
 
 def raised(name: str, operands: Sequence[Any], result: Any, kind: str) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import AnyFloat, ArrayAttr, DenseIntOrFPElementsAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
 from ...diagnostics.errors import LoomError
@@ -18,7 +18,7 @@ from ...dialects import flow
 from ...dialects.machine.code import Bodies
 from ...dialects.machine.region import RegionAttr
 from ...dialects.machine.source_names import shown_name
-from ...operations.scalar_types import numpy_type
+from ...dialects.scalar_types import dense_values
 from ..executor import Place
 from .channels import Channel
 from .fabric import Color, Delivery, compress, port_mask, trace
@@ -562,19 +562,6 @@ def _ranges(machine: WarpMachine, regions: ArrayAttr[RegionAttr]) -> list[tuple[
 def _everywhere(cls: UnitClass) -> tuple[slice, slice]:
     """Return all rows and columns of a class."""
     return slice(0, cls.shape[0]), slice(0, cls.shape[1])
-
-
-def dense_values(attribute: DenseIntOrFPElementsAttr) -> Array:
-    """Return the elements of a dense attribute, of its shape (a splat is repeated)."""
-    shape = tuple(attribute.get_shape())
-    element = attribute.get_element_type()
-    if isinstance(element, AnyFloat):
-        # Python's own floats of 16 and 32 bits do not keep what a NaN carries.
-        values = np.frombuffer(attribute.data.data, numpy_type(element.name))
-    else:
-        values = np.asarray(list(attribute.get_values()))
-    count = int(np.prod(shape, dtype=np.int64))
-    return (np.full(count, values[0]) if len(values) == 1 else values).reshape(shape)
 
 
 def _function(op: flow.FuncOp, cls: UnitClass) -> flow.FuncOp:

@@ -19,11 +19,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from ...diagnostics.errors import LoomError
 from ...dialects import flow
+from ...dialects.scalar_types import kind_of
 from ...operations import integers, nans
 from . import cb16
 from .arithmetic import negate
@@ -38,19 +39,6 @@ Binary: TypeAlias = Callable[[Value, Value], Value]
 Function: TypeAlias = Callable[..., Value]
 
 FLOATS = ("f32", "f16", "bf16")
-
-
-def kind_of(type: Attribute) -> str | None:
-    """Return the scalar kind of an IR type ("i16", "f32", "index", ...); None if the engine does not compute it."""
-    if isinstance(type, IntegerType):
-        return _INTEGER_KINDS.get(type.bitwidth)
-    return _OTHER_KINDS.get(type.__class__)
-
-
-_INTEGER_KINDS = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64"}
-_OTHER_KINDS: dict[type[Attribute], str] = {
-    Float32Type: "f32", Float16Type: "f16", BFloat16Type: "bf16", IndexType: "index",
-}  # fmt: skip
 
 
 _single = array("f", [0.0])

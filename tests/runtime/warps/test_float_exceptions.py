@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from loomir.runtime.warps.float_exceptions import DIVISION_BY_0, INEXACT, INVALID, OVERFLOW, UNDERFLOW, raised, raises
+from loomir.operations.float_exceptions import DIVISION_BY_0, INEXACT, INVALID, OVERFLOW, UNDERFLOW, raises
+from loomir.runtime.warps.float_exceptions import raised
 
 FLAGS = {"divide by zero": DIVISION_BY_0, "overflow": OVERFLOW, "underflow": UNDERFLOW, "invalid value": INVALID}
 OPERATIONS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "arith.divf": np.divide}

@@ -1,0 +1,50 @@
+"""Scalar types and dense constants of IR, by the names and numpy types of `operations.scalar_types`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    IndexType,
+    IntegerType,
+)
+from xdsl.ir import Attribute
+
+from ..operations.scalar_types import numpy_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_INTEGER_KINDS = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64"}
+_OTHER_KINDS: dict[type[Attribute], str] = {
+    Float32Type: "f32", Float16Type: "f16", BFloat16Type: "bf16", IndexType: "index",
+}  # fmt: skip
+
+
+def kind_of(type: Attribute) -> str | None:
+    """Return the scalar kind of an IR type ("i16", "f32", "index", ...); None if the engine does not compute it."""
+    if isinstance(type, IntegerType):
+        return _INTEGER_KINDS.get(type.bitwidth)
+    return _OTHER_KINDS.get(type.__class__)
+
+
+def dense_values(attribute: DenseIntOrFPElementsAttr) -> NDArray[Any]:
+    """Return the elements of a dense attribute, of its shape (a splat is repeated)."""
+    # Tools that only read text start without numpy.
+    import numpy as np
+
+    shape = tuple(attribute.get_shape())
+    element = attribute.get_element_type()
+    values: NDArray[Any]
+    if isinstance(element, AnyFloat):
+        # Python's own floats of 16 and 32 bits do not keep what a NaN carries.
+        values = np.frombuffer(attribute.data.data, numpy_type(element.name))
+    else:
+        values = np.asarray(list(attribute.get_values()))
+    count = int(np.prod(shape, dtype=np.int64))
+    return (np.full(count, values[0]) if len(values) == 1 else values).reshape(shape)
