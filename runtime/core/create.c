@@ -301,6 +301,7 @@ static void run_starts(struct core *core) {
     }
     core->running = NULL;
     core->steps = 0;
+    core->last_clock = 0;
 }
 
 struct core *core_create(const struct core_input *input) {

@@ -76,13 +76,7 @@ void core_clocks(const struct core *core, int64_t *clocks) {
 }
 
 void core_counts(const struct core *core, int64_t *counts) {
-    cycle last = core->latest;
-    for (uint32_t c = 0; c < core->class_count; c++) {
-        for (uint32_t unit = 0; unit < core->classes[c].units; unit++) {
-            cycle clock = pe_at(&core->classes[c], unit)->clock;
-            last = clock > last ? clock : last;
-        }
-    }
+    cycle last = core->latest > core->last_clock ? core->latest : core->last_clock;
     const int64_t found[] = {last, (int64_t)core->wavelets, (int64_t)core->task_runs, (int64_t)core->steps,
                              (int64_t)core->certain, (int64_t)core->ordered, (int64_t)core->warning_count,
                              (int64_t)core->prints.count};

@@ -318,6 +318,12 @@ next:
         fail(core, pe, code, TASK, WHERE, VALUES(__VA_ARGS__));                                                        \
         STOP(FAILED);                                                                                                  \
     } while (0)
+#define END_TASK                                                                                                       \
+    do {                                                                                                               \
+        pe->now = pe->clock = now;                                                                                     \
+        core->last_clock = now > core->last_clock ? now : core->last_clock;                                            \
+        STOP(FINISHED);                                                                                                \
+    } while (0)
 #define TARGET (frame->use->code + (ip->b | (uint32_t)ip->c << 16))
 #define COUNT_STEP(after)                                                                                              \
     do {                                                                                                               \
@@ -384,8 +390,7 @@ next:
     CASE(return_): {
         uint16_t results = frame->use->body->results, a = ip->a;
         if (frame->caller == 0) {
-            pe->now = pe->clock = now;
-            STOP(FINISHED);
+            END_TASK;
         }
         struct frame *caller = (struct frame *)((uint64_t *)frame - frame->caller);
         memmove(registers_of(caller) + frame->results, r + a, results * sizeof(int64_t));
@@ -397,8 +402,7 @@ next:
         NEXT;
     }
     CASE(end):
-        pe->now = pe->clock = now;
-        STOP(FINISHED);
+        END_TASK;
     CASE(move):
         r[ip->a] = r[ip->b];
         ip++;

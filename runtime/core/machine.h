@@ -489,7 +489,7 @@ struct core {
 
     /* What is counted and told */
     uint64_t steps, budget, wavelets, task_runs, certain, ordered;
-    cycle latest;
+    cycle latest, last_clock; /* ends of operations, and of tasks */
     struct finding error;
     struct finding *warnings;
     uint64_t warning_count, warning_room;
