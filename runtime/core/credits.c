@@ -111,8 +111,16 @@ void path_taken(struct core *core, struct path *path, cycle first, cycle rate, u
     }
     assert(path->pending >= count);
     path->pending -= count;
-    keep_takes(core, path);
-    path->last = (struct takes){.first = first, .rate = (uint32_t)rate, .count = count};
+    struct takes *last = &path->last;
+    cycle step = last->count == 1 ? first - last->first : last->rate;
+    if (last->count > 0 && (count == 1 || rate == step) && step > 0 && step < UINT32_MAX &&
+        first == last->first + (cycle)last->count * step) {
+        last->rate = (uint32_t)step; /* they go on at the same pace */
+        last->count += count;
+    } else {
+        keep_takes(core, path);
+        *last = (struct takes){.first = first, .rate = (uint32_t)rate, .count = count};
+    }
     for (struct claim **link = &path->claims, *claim; (claim = *link) != NULL;) {
         if (claim->ahead >= count) {
             claim->ahead -= count;

@@ -632,6 +632,7 @@ void path_taken(struct core *core, struct path *path, cycle first, cycle rate, u
 /* queues.c */
 void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run);
+void admit_first(struct core *core, struct arrival *arrival);
 void deliver(struct core *core);
 int receive(struct core *core, struct open *open); /* DONE_NOW, WAITS or WENT_WRONG, of one at its issue */
 void poll(struct core *core, struct open *open, cycle time);

@@ -357,11 +357,7 @@ int core_go(struct core *core, uint64_t budget) {
                 poll(core, open, event.time);
             }
         } else {
-            struct arrival *arrival = event.what;
-            core->runs_due--;
-            struct arrival its = *arrival;
-            pool_give(&core->arrivals, arrival);
-            admit(core, its.pe, its.place, its.run);
+            admit_first(core, event.what);
         }
         if (has_failed(core)) {
             return CORE_ERROR;

@@ -435,7 +435,34 @@ void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     core->at_work = false;
 }
 
-/* Hands a run over, in the order of time if others send to the queue as well. */
+static void come(struct core *core, struct arrival *arrival) {
+    struct run *run = arrival->run;
+    schedule(core, head_time(run), EVENT_RUN, arrival->pe->number, run->origin, arrival);
+}
+
+/* Hands the first wavelet of a run over that others may come in between of; the next has its own time. */
+void admit_first(struct core *core, struct arrival *arrival) {
+    struct arrival its = *arrival;
+    struct run *run = its.run;
+    if (run->taken + 1 < run->count) {
+        struct run *first = pool_take(core, &core->runs);
+        *first = *run;
+        first->first = head_time(run);
+        first->at += (ptrdiff_t)run->taken * run->step;
+        first->count = 1;
+        first->taken = 0;
+        first->payload->references++;
+        run->taken++;
+        its.run = first;
+        come(core, arrival);
+    } else {
+        core->runs_due--;
+        pool_give(&core->arrivals, arrival);
+    }
+    admit(core, its.pe, its.place, its.run);
+}
+
+/* Hands a run over, wavelet by wavelet in the order of time if others send to the queue as well. */
 void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     const struct queue *queue = &pe->class->queues[place];
     if (queue->is_sink || queue->senders > 1 || run->sender == pe->number) {
@@ -448,7 +475,7 @@ void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
         struct arrival *arrival = pool_take(core, &core->arrivals);
         *arrival = (struct arrival){.pe = pe, .place = place, .run = run};
         core->runs_due++;
-        schedule(core, head_time(run), EVENT_RUN, pe->number, run->origin, arrival);
+        come(core, arrival);
         return;
     }
     admit(core, pe, place, run);

@@ -95,7 +95,8 @@ class Machine:
         self.latest = 0
         """End of the last asynchronous operation that signals no task, or the progress of one without an end."""
         self.is_pressed = False
-        """True if a send was held back, or had more wavelets than a queue holds: `warps` holds back by other rules."""
+        """True if something happened for which `warps` has other rules: a send was held back, or had more wavelets than
+        a queue holds; or several wavelets of one send came to a queue with several senders."""
         self._limit = NEVER
         self._running: PE | None = None
         """The PE whose task is run."""
@@ -355,15 +356,20 @@ class Machine:
                 self.order.schedule(ready, Kind.PICK, pe.number, (), partial(pick, self, pe))
 
     def arrive(self, pe: int, queue: InputQueue, run: Run) -> None:
-        """Let a run come to a queue: at once, or in the order of time if there are several senders."""
+        """Let a run come to a queue: at once, or one by one in the order of time if there are several senders."""
         if not queue.has_several_senders:
             self.arriving.append((queue, run))
             return
 
         def admit(cycle: int) -> None:
-            self.admit(queue, run)
+            first, run.taken = run.head, run.taken + 1
+            if run.remaining:
+                # Those of others may come in between.
+                self.order.schedule(run.head_time, Kind.RUN, pe, (run.origin,), admit)
+            self.admit(queue, first)
             self.deliver()
 
+        self.is_pressed |= run.remaining > 1
         self.order.schedule(run.head_time, Kind.RUN, pe, (run.origin,), admit)
 
     def admit(self, queue: InputQueue, run: Run) -> None:

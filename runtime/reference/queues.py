@@ -59,6 +59,12 @@ class Run:
         """When the next wavelet is there."""
         return self.first + self.taken * self.rate
 
+    @property
+    def head(self) -> Run:
+        """Return the next wavelet alone."""
+        word = self.payload[self.taken]
+        return Run([word], self.head_time, 1, self.control, self.origin, path=self.path, piece=self.piece)
+
 
 @dataclass(eq=False, slots=True)
 class InputQueue:

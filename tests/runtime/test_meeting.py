@@ -1,0 +1,114 @@
+"""Wavelets of several senders that meet in one queue come one by one, in the order of time."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loomir import targets
+
+from ..searches import examples
+from .flow_modules import parse
+from .machines import load
+
+pytestmark = pytest.mark.executors("reference", "core")
+
+SENDERS = {(1, 0): "north", (2, 1): "east", (1, 2): "south", (0, 1): "west"}
+"""PEs around the one in the middle, by the port at which their wavelets come, in the order of ports."""
+OPPOSITE = {"north": "south", "east": "west", "south": "north", "west": "east"}
+
+
+def program(target: str, sends: dict[tuple[int, int], tuple[int, int, int]], *, receives: bool) -> str:
+    """Each sender sends some wavelets after some turns of a loop, one every so many cycles."""
+    total = sum(count for count, *_ in sends.values())
+    units: list[str] = []
+    for k, ((x, y), (count, turns, stride)) in enumerate(sends.items()):
+        units.append(f"""flow.units @u{k} on [{x}, {y}] words 256 {{
+          flow.buffer @a at 0 : memref<128xi32> = dense<{k}>
+          flow.buffer @x at 250 : memref<i32>
+          flow.queue output @out id 2 colors [@c on [:, :]]
+          flow.task local @main id 9 active {{
+            %f = arith.constant 0 : index
+            %s = arith.constant 1 : index
+            %t = arith.constant {turns} : index
+            scf.for %i = %f to %t step %s {{
+              %v = flow.load @x[] : i32
+              flow.store %v, @x[] : i32
+            }}
+            %a = flow.stream @a at 0 strides [{stride}] extents [{count}] : !flow.stream<i32>
+            %o = flow.queue_stream @out extent {count} : !flow.stream<i32>
+            flow.apply mov32 %o, %a : !flow.stream<i32>, !flow.stream<i32>
+            flow.return
+          }}
+        }}""")
+    reader = f"""flow.task local @main id 9 active {{
+      %b = flow.stream @log at 0 strides [1] extents [{total}] : !flow.stream<i32>
+      %n = flow.queue_stream @in extent {total} : !flow.stream<i32>
+      flow.apply mov32 %b, %n : !flow.stream<i32>, !flow.stream<i32>
+      flow.return
+    }}"""
+    task = """flow.task data @d id 2 on @in (%v: i32) {
+      %k = flow.load @k[] : i32
+      %i = arith.index_cast %k : i32 to index
+      flow.store %v, @log[%i] : i32
+      %one = arith.constant 1 : i32
+      %next = arith.addi %k, %one : i32
+      flow.store %next, @k[] : i32
+      flow.return
+    }"""
+    routes = "\n".join(
+        f"flow.route @c on [{x}, {y}] from [ramp] to [{OPPOSITE[port]}]" for (x, y), port in SENDERS.items()
+    )
+    return f"""flow.fabric @meeting target "{target}" grid 3 by 3 {{
+      flow.color @c = 2
+      {routes}
+      flow.route @c on [1, 1] from [{", ".join(SENDERS.values())}] to [ramp]
+      {"".join(units)}
+      flow.units @middle on [1, 1] words 256 {{
+        flow.buffer @log at 0 : memref<{total}xi32>
+        flow.buffer @k at 250 : memref<i32>
+        flow.export @log as "log"
+        flow.queue input @in id 2 colors [@c on [:, :]]
+        {reader if receives else task}
+      }}
+    }}"""
+
+
+def log_and_issues(text: str) -> tuple[list[int], dict[str, int]]:
+    trace = io.BytesIO()
+    machine = load(parse(text), trace=trace)
+    machine.run(100_000)
+    events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
+    issues = {event["pes"]: event["cycle"] for event in events if event["event"] == "operation"}
+    return machine.read_symbol("log")[1, 1].tolist(), issues
+
+
+SENDS = st.dictionaries(
+    st.sampled_from(list(SENDERS)), st.tuples(st.integers(1, 9), st.integers(0, 6), st.integers(1, 12)), min_size=2
+)
+
+
+@settings(max_examples=examples(40))
+@given(st.sampled_from(["wse2", "wse3"]), SENDS, st.booleans())
+def test_wavelets_come_in_the_order_of_time(
+    target: str, sends: dict[tuple[int, int], tuple[int, int, int]], receives: bool
+) -> None:
+    """By when each wavelet is there, and of those of one cycle by their port."""
+    log, issues = log_and_issues(program(target, sends, receives=receives))
+    timing = targets.get(target).timing
+    ports, arrivals = list(SENDERS), list[tuple[int, int, int]]()
+    for k, ((x, y), (count, _, stride)) in enumerate(sends.items()):
+        rate = timing.element_cycles("move", (32, 32), (stride,))
+        for n in range(count):
+            arrivals.append((issues[f"PE ({x}, {y})"] + n * max(1, -(-rate.numerator // rate.denominator)),
+                             ports.index((x, y)), k))  # fmt: skip
+    assert log == [k for *_, k in sorted(arrivals)]
+
+
+def test_those_of_one_send_come_in_between_those_of_another() -> None:
+    log, _ = log_and_issues(program("wse3", {(0, 1): (4, 0, 1), (1, 0): (4, 0, 1)}, receives=True))
+    assert log == [1, 0, 1, 0, 1, 0, 1, 0]
