@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
@@ -44,8 +45,20 @@ def host(program: object, warnings: Warnings, make: Callable[[Fabric], Engine]) 
     Raises LoomError for tables that cannot be loaded.
     """
     assert isinstance(program, Tables), "checked by `executors.load`"
-    fabric = fabric_of(program)
-    return HostedEngine(fabric, make(fabric), warnings)
+    with _enough_memory():
+        fabric = fabric_of(program)
+        return HostedEngine(fabric, make(fabric), warnings)
+
+
+@contextmanager
+def _enough_memory() -> Iterator[None]:
+    """Raise LoomError where the host has not enough memory."""
+    try:
+        yield
+    except MemoryError:
+        raise LoomError(
+            "the program needs more memory than there is; use a smaller grid, or send less at a time"
+        ) from None
 
 
 class HostedEngine:
@@ -175,7 +188,8 @@ class HostedEngine:
             before = self.engine.totals().steps
             begin = monotonic()
             wanted = self._slice if watch is None else min(self._slice, next_look)
-            outcome = self.engine.run(min(limit, before + wanted))
+            with _enough_memory():
+                outcome = self.engine.run(min(limit, before + wanted))
             warnings = self.engine.warnings()
             self._word(warnings[self._worded :])
             self._worded = len(warnings)

@@ -23,7 +23,7 @@ EXPORT struct core *core_create(const struct core_input *input);
 EXPORT void core_destroy(struct core *core);
 
 /* Runs until nothing can happen any more, an error, or more than `steps` steps in all. */
-enum { CORE_DONE, CORE_BUDGET, CORE_ERROR };
+enum { CORE_DONE, CORE_BUDGET, CORE_ERROR, CORE_NO_MEMORY };
 EXPORT int core_run(struct core *core, uint64_t steps);
 
 EXPORT void core_launch(struct core *core, uint32_t row, const int64_t *arguments, int64_t time);

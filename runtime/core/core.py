@@ -40,6 +40,10 @@ MAX_TASKS = 64
 """Tasks of a class: a word has a bit for each."""
 
 
+_NO_MEMORY = 3
+"""How a run ends for which there is not enough memory."""
+
+
 class _Section(ctypes.Structure):
     _fields_ = [("rows", ctypes.c_void_p), ("count", ctypes.c_uint64)]
 
@@ -67,7 +71,7 @@ class _Input(ctypes.Structure):
         ("timing", _Timing),
         *(
             (name, ctypes.c_uint32)
-            for name in ("width", "height", "queue_count", "strings", "max_calls", "switched_count")
+            for name in ("width", "height", "queue_count", "strings", "max_calls", "switched_count", "allocations")
         ),
     ]
 
@@ -125,9 +129,12 @@ def dsd_rows(timing: Timing) -> Array:
 
 
 class Core:
-    """A machine that is loaded, its memory as the tables say; `lines` gets the trace."""
+    """A machine that is loaded, its memory as the tables say; `lines` gets the trace.
 
-    def __init__(self, tables: Tables, fabric: Fabric, lines: Lines | None = None):
+    Without enough memory, making and running it raise MemoryError. Tests choose the allocation that fails, from 1 on.
+    """
+
+    def __init__(self, tables: Tables, fabric: Fabric, lines: Lines | None = None, *, failing_allocation: int = 0):
         self.tables = tables
         self.fabric = fabric
         self._library = _declared(library.load())
@@ -135,7 +142,11 @@ class Core:
         self.memory: Sequence[Array] = initial_memory(tables, fabric)
         """Bytes of the PEs of each class, by rows of the grid."""
         self._kept: list[Array] = []
-        self._handle = self._library.core_create(ctypes.byref(self._input(fabric.target)))
+        given = self._input(fabric.target)
+        given.allocations = failing_allocation
+        self._handle = self._library.core_create(ctypes.byref(given))
+        if self._handle is None:
+            raise MemoryError
         self._lines = lines
         if lines is not None:
             self._library.core_trace(self._handle)
@@ -194,7 +205,10 @@ class Core:
     def run(self, steps: int) -> int:
         """Run until `steps` steps have been taken in all since the program was loaded, or it ends before."""
         try:
-            return self._library.core_run(self._handle, min(steps, (1 << 63) - 1))
+            outcome = self._library.core_run(self._handle, min(steps, (1 << 63) - 1))
+            if outcome == _NO_MEMORY:
+                raise MemoryError
+            return outcome
         finally:
             if self._lines is not None:
                 self._lines.write(self._records("core_traced", RECORD).tolist())

@@ -304,8 +304,7 @@ static void run_starts(struct core *core) {
     core->last_clock = 0;
 }
 
-struct core *core_create(const struct core_input *input) {
-    struct core *core = core_allocate(NULL, 1, sizeof *core);
+static void prepare(struct core *core, const struct core_input *input) {
     core->tables = *input->tables;
     core->timing = input->timing;
     core->width = input->width;
@@ -354,16 +353,38 @@ struct core *core_create(const struct core_input *input) {
         prepare_class(core, input, k, threads);
     }
     run_starts(core);
+}
+
+static bool is_prepared(struct core *core, const struct core_input *input) {
+    if (setjmp(core->without_memory)) {
+        return false;
+    }
+    prepare(core, input);
+    return true;
+}
+
+/* Returns NULL if there is not enough memory. */
+struct core *core_create(const struct core_input *input) {
+    struct core *core = calloc(1, sizeof *core);
+    if (core == NULL) {
+        return NULL;
+    }
+    core->allocations = input->allocations;
+    if (!is_prepared(core, input)) {
+        core_destroy(core);
+        return NULL;
+    }
     return core;
 }
 
 void core_destroy(struct core *core) {
-    for (uint32_t k = 0; k < core->class_count; k++) {
+    /* Where it could not be made, arrays are missing. */
+    for (uint32_t k = 0; k < core->class_count && core->classes != NULL; k++) {
         struct class *class = &core->classes[k];
-        for (uint32_t t = 0; t < class->task_count; t++) {
+        for (uint32_t t = 0; t < class->task_count && class->tasks != NULL; t++) {
             free(class->tasks[t].launch);
         }
-        for (uint32_t q = 0; q < class->queue_count; q++) {
+        for (uint32_t q = 0; q < class->queue_count && class->queues != NULL; q++) {
             free(class->queues[q].unread);
         }
         free(class->tasks);
@@ -375,7 +396,7 @@ void core_destroy(struct core *core) {
     for (uint64_t k = 0; k < core->block_count; k++) {
         free(core->blocks[k]);
     }
-    for (uint64_t k = 0; k < core->tables.operations_count; k++) {
+    for (uint64_t k = 0; k < core->tables.operations_count && core->operations != NULL; k++) {
         while (core->operations[k].variants != NULL) {
             struct operation *made = core->operations[k].variants;
             core->operations[k].variants = made->variants;

@@ -1,10 +1,23 @@
 /* What Python asks of a core: launches, streams from and to the host, and its state at rest. */
 #include "machine.h"
 
-int core_run(struct core *core, uint64_t steps) { return core_go(core, steps); }
+/* Returns from a function that may take memory if there is none. */
+#define OR_WITHOUT_MEMORY(...)                                                                                         \
+    do {                                                                                                               \
+        if (core->is_out || setjmp(core->without_memory)) {                                                            \
+            core->is_out = true;                                                                                       \
+            return __VA_ARGS__;                                                                                        \
+        }                                                                                                              \
+    } while (0)
+
+int core_run(struct core *core, uint64_t steps) {
+    OR_WITHOUT_MEMORY(CORE_NO_MEMORY);
+    return core_go(core, steps);
+}
 
 /* Activates a launch task, by its row, on all PEs of its class at a time. */
 void core_launch(struct core *core, uint32_t row, const int64_t *arguments, int64_t time) {
+    OR_WITHOUT_MEMORY();
     struct class *class = &core->classes[core->tables.tasks[row].owner];
     uint32_t number = row - class->row->tasks;
     struct task *task = &class->tasks[number];
@@ -27,6 +40,7 @@ uint32_t core_active(const struct core *core, uint32_t row) {
 /* Sends `count` words to an input queue of each of some PEs, one a cycle from `first` on. */
 void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, const uint32_t *words,
                uint32_t count, const int64_t *first) {
+    OR_WITHOUT_MEMORY();
     for (uint64_t k = 0; k < pes; k++) {
         struct pe *pe = core->pe_of[numbers[k]];
         struct run *run = pool_take(core, &core->runs);

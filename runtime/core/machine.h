@@ -9,6 +9,7 @@
 #define LOOM_MACHINE_H
 
 #include <assert.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -424,17 +425,22 @@ struct core_input {
     const struct switched_input *switched;
     struct timing timing;
     uint32_t width, height, queue_count, strings, max_calls, switched_count;
+    uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
 };
 
 struct pool {
     void *free;
     void **chunks;
-    uint32_t size, chunk_count, chunk_room;
+    uint64_t chunk_count, chunk_room;
+    uint32_t size;
 };
 
 enum { PAYLOAD_CLASSES = 40 };
 
 struct core {
+    jmp_buf without_memory; /* where a call into the core ends that gets none */
+    bool is_out;            /* it has, and the core is of no use */
+    uint32_t allocations;
     struct tables tables;
     struct timing timing;
     uint32_t width, height, class_count, queue_count, register_count;

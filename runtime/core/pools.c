@@ -9,17 +9,19 @@
 
 enum { CHUNK_BYTES = 1 << 16 };
 
-/* Without memory nothing can go on, and nothing half-done could be told: Python's own allocations end likewise. */
-static void *checked(void *found) {
+/* Without memory nothing can go on: the call into the core ends, and the core only waits to be destroyed. */
+static void *checked(struct core *core, void *found) {
     if (found == NULL) {
-        abort();
+        longjmp(core->without_memory, 1);
     }
     return found;
 }
 
+/* Fails the allocation that a test has chosen. */
+static bool is_failing(struct core *core) { return core->allocations > 0 && --core->allocations == 0; }
+
 void *core_allocate(struct core *core, uint64_t count, uint64_t size) {
-    (void)core;
-    return checked(calloc(count ? count : 1, size ? size : 1));
+    return checked(core, is_failing(core) ? NULL : calloc(count ? count : 1, size ? size : 1));
 }
 
 void *allocate_large(struct core *core, uint64_t bytes) {
@@ -28,7 +30,7 @@ void *allocate_large(struct core *core, uint64_t bytes) {
         return core_allocate(core, bytes, 1);
     }
     bytes = (bytes + page - 1) / page * page;
-    void *found = checked(aligned_alloc(page, bytes));
+    void *found = checked(core, is_failing(core) ? NULL : aligned_alloc(page, bytes));
 #ifdef MADV_HUGEPAGE
     madvise(found, bytes, MADV_HUGEPAGE);
 #endif
@@ -37,23 +39,18 @@ void *allocate_large(struct core *core, uint64_t bytes) {
 }
 
 void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint64_t size) {
-    (void)core;
     if (wanted > *room) {
         uint64_t more = *room * 2 > wanted ? *room * 2 : wanted;
-        *array = checked(realloc(*array, more * size));
+        *array = checked(core, is_failing(core) ? NULL : realloc(*array, more * size));
         *room = more;
     }
 }
 
 void *pool_take(struct core *core, struct pool *pool) {
-    (void)core;
     if (pool->free == NULL) {
         uint32_t count = CHUNK_BYTES / pool->size;
-        char *chunk = checked(malloc((size_t)count * pool->size));
-        if (pool->chunk_count == pool->chunk_room) {
-            pool->chunk_room = pool->chunk_room ? 2 * pool->chunk_room : 16;
-            pool->chunks = checked(realloc(pool->chunks, pool->chunk_room * sizeof *pool->chunks));
-        }
+        grow(core, (void **)&pool->chunks, &pool->chunk_room, pool->chunk_count + 1, sizeof *pool->chunks);
+        char *chunk = checked(core, is_failing(core) ? NULL : malloc((size_t)count * pool->size));
         pool->chunks[pool->chunk_count++] = chunk;
         for (uint32_t k = count; k-- > 0;) {
             pool_give(pool, chunk + (size_t)k * pool->size);
@@ -90,9 +87,9 @@ struct payload *payload_take(struct core *core, uint64_t words) {
         found = core->payloads[class];
         core->payloads[class] = *next_payload(found);
     } else {
-        found = checked(malloc(sizeof *found + ((uint64_t)16 << class)));
-        found->room = class;
         grow(core, (void **)&core->blocks, &core->block_room, core->block_count + 1, sizeof found);
+        found = checked(core, is_failing(core) ? NULL : malloc(sizeof *found + ((uint64_t)16 << class)));
+        found->room = class;
         core->blocks[core->block_count++] = found;
     }
     found->references = 1;

@@ -468,7 +468,7 @@ void free_switches(struct core *core) {
     if (switches == NULL) {
         return;
     }
-    for (uint32_t k = 0; k < switches->count; k++) {
+    for (uint32_t k = 0; k < switches->count && switches->colors != NULL; k++) {
         free(switches->colors[k].routers);
     }
     pool_free_all(&switches->routers);

@@ -20,17 +20,18 @@ from loomir.backend.tables import assemble
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import flow
 from loomir.host import machines
-from loomir.runtime import engine
+from loomir.runtime import engine, hosted
 from loomir.runtime.core import library
 from loomir.runtime.core.core import SECTIONS_READ, Core, dsd_rows, missing_features
 from loomir.runtime.deadlock import Deadlock
 from loomir.runtime.fabric.connect import fabric_of
-from loomir.runtime.fabric.model import WAY
+from loomir.runtime.fabric.model import WAY, Fabric
 from loomir.runtime.findings import FINDING, Code
 from loomir.runtime.reports.rest import RECEIVES, TASK, WAIT, WAVELETS
 from loomir.runtime.tables.format import SECTIONS, Tables
 from loomir.runtime.tables.instructions import CONTROL, DSD_ROWS
 from loomir.runtime.trace_lines import RECORD
+from loomir.runtime.warnings import Warnings
 from loomir.targets import wse3
 
 from ...searches import examples
@@ -215,3 +216,42 @@ def test_cycles_of_an_element_are_those_of_the_target() -> None:
     """Strides 0, 1 and more add what `Timing.element_cycles` says to what the core is given of each operation."""
     for name, (_, _, _, numerator, denominator, *_) in zip(DSD_ROWS, dsd_rows(wse3.TIMING).tolist(), strict=True):
         assert numerator / denominator > 0, name
+
+
+# Memory of the host
+
+
+@pytest.mark.parametrize("seed", [1, 4, 12])
+def test_every_allocation_may_fail(seed: int) -> None:
+    """Whichever fails, making or running the core raises MemoryError, and it can be destroyed."""
+    program = core_of(random_program(Random(seed)))
+    failed = 0
+    while True:
+        try:
+            core = Core(program.tables, program.fabric, failing_allocation=failed + 1)
+            launch(core, "main", 3)
+            core.run(1000)
+        except MemoryError:
+            failed += 1
+        else:
+            break
+    assert failed > 20
+
+
+def test_a_program_for_which_memory_does_not_suffice() -> None:
+    """The first allocations make the core, and the one after them is of its run: both give one error."""
+    tables, failing = core_of(one("")).tables, 0
+
+    def make(of: Fabric) -> Core:
+        return Core(of.tables, of, failing_allocation=failing)
+
+    executor = None
+    while executor is None:
+        failing += 1
+        try:
+            executor = hosted.host(tables, Warnings(), make)
+        except LoomError as error:
+            assert error.message.startswith("the program needs more memory than there is; use a smaller grid")
+    executor.launch("main", [3])
+    with pytest.raises(LoomError, match="the program needs more memory than there is"):
+        executor.run(None, None, None)
