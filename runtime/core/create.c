@@ -40,8 +40,6 @@ static void prepare_operations(struct core *core, const struct core_input *input
             uint8_t kind = (uint8_t)dsd[5 + place];
             operation->kinds[place] = kind != KIND_F16 || row->format == 0 ? kind : row->format == 1 ? KIND_BF16 : KIND_I16;
         }
-        operation->operands[0] = row->destination;
-        memcpy(operation->operands + 1, row->sources, operation->sources * sizeof *row->sources);
         operation->settings = NO_ROW;
         operation->on_control = row->flags & ON_CONTROL;
         const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};

@@ -39,7 +39,10 @@ static struct frame *make_frame(struct core *core, uint64_t at, const struct use
     }
     struct frame *frame = (struct frame *)(core->stack + at);
     frame->use = use;
-    memcpy(registers_of(frame), use->numbers, use->body->numbers * sizeof(int64_t));
+    int64_t *numbers = registers_of(frame);
+    for (uint32_t k = 0; k < use->body->numbers; k++) {
+        numbers[k] = use->numbers[k];
+    }
     return frame;
 }
 
@@ -253,22 +256,20 @@ static int64_t *log_record(struct core *core, struct log *log, uint64_t words) {
 /* Issues the operation of an instruction; `values` and descriptors are those of the frame. */
 static int issue(struct core *core, struct pe *pe, struct frame *frame, const struct operation *operation,
                  uint32_t where, cycle *now) {
-    struct operand_state operands[MAX_OPERANDS];
-    const struct descriptor *streams[MAX_OPERANDS];
-    for (int k = 0; k <= operation->sources; k++) {
-        uint16_t operand = operation->operands[k];
-        streams[k] = operand < STATIC_DESCRIPTOR ? NULL : descriptor_at(frame, operand);
-    }
-    int how = quick_apply(core, pe, operation, streams, registers_of(frame), where, now);
+    char *const bases[BASES] = {(char *)registers_of(frame), (char *)(uintptr_t)frame->use->descriptors,
+                                (char *)descriptors_of(frame)};
+    int how = quick_apply(core, pe, operation, bases, where, now);
     if (how != NOT_QUICK) {
         return how;
     }
+    struct operand_state operands[MAX_OPERANDS];
     for (int k = 0; k <= operation->sources; k++) {
-        operands[k].is_number = streams[k] == NULL;
+        const char *at = bases[operation->places[k].base] + operation->places[k].offset;
+        operands[k].is_number = operation->places[k].base == IN_REGISTERS;
         if (operands[k].is_number) {
-            operands[k].number = registers_of(frame)[operation->operands[k]];
+            memcpy(&operands[k].number, at, sizeof operands[k].number);
         } else {
-            operands[k].descriptor = *streams[k];
+            memcpy(&operands[k].descriptor, at, sizeof operands[k].descriptor);
         }
     }
     if (!fits(core, pe, operation, where, operands, I_apply)) {

@@ -53,7 +53,8 @@ enum {
 
 /* Words of a buffer in the memory of its class */
 struct bounds {
-    int32_t start, end;
+    int32_t start;
+    uint32_t words;
 };
 
 /* Descriptors at run time */
@@ -83,6 +84,16 @@ struct access {
     const struct access_dim_row *dims;
 };
 
+/* Where an operand of an operation is found: so many bytes into the registers of the frame, or into descriptors */
+struct operand_place {
+    uint32_t offset;
+    uint8_t base;
+    uint8_t plain; /* of its descriptor if it is in memory and quick */
+    uint8_t step;  /* bytes from an element to the next then; 0 of a number */
+    uint8_t odd;   /* bits that its address does not have */
+};
+enum { IN_REGISTERS, IN_USE, IN_FRAME, BASES };
+
 struct operation {
     const struct operation_row *row;
     const struct kernel *kernel;
@@ -90,8 +101,7 @@ struct operation {
     uint8_t sources;
     uint8_t is_move, is_async, has_completion, on_control;
     uint8_t words;                          /* of an element of the destination */
-    uint8_t plain[MAX_OPERANDS];            /* what its operands in memory are if it is quick; 0 of a number */
-    uint16_t operands[MAX_OPERANDS];
+    struct operand_place places[MAX_OPERANDS];
     uint32_t numerator, denominator;             /* cycles of an element, but for strides */
     uint32_t plain_numerator, plain_denominator; /* of operands side by side */
     uint32_t plain_rate;                         /* whole cycles from one of these to the next */
@@ -538,11 +548,10 @@ void fail(struct core *core, struct pe *pe, uint32_t code, uint32_t task, uint32
 static inline bool has_failed(const struct core *core) { return core->error.code != 0; }
 
 /* tasks.c */
-void task_activate(struct core *core, struct pe *pe, uint32_t task, cycle time);
-void task_complete(struct core *core, struct pe *pe, uint32_t task, cycle time, bool activates);
-void task_pick(struct core *core, struct pe *pe, uint32_t task, cycle time);
-void task_block(struct core *core, struct pe *pe, uint32_t task, cycle time);
-void task_unblock(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead);
+void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool completion);
+void activate_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting);
+void unblock_again(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead);
+void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting);
 void expect_completion(struct pe *pe, const struct operation *operation, int change);
 static inline cycle task_ready(const struct pe *pe, uint32_t task) {
     const struct task_state *state = &pe->tasks[task];
@@ -559,7 +568,13 @@ static inline void set_active(struct pe *pe, uint32_t task, cycle time) {
 
 /* order.c */
 int core_go(struct core *core, uint64_t budget);
-void touch(struct core *core, struct pe *pe); /* something changed that may let the PE go on */
+void note_touched(struct core *core, struct pe *pe);
+/* Notes that something changed that may let a PE go on. */
+static inline void touch(struct core *core, struct pe *pe) {
+    if (!(pe->is_dirty || pe == core->running || (pe->is_busy && !pe->resumes))) {
+        note_touched(core, pe);
+    }
+}
 void schedule(struct core *core, cycle time, uint32_t kind, uint32_t pe, uint64_t number, void *what);
 
 /* interpreter.c */
@@ -595,8 +610,8 @@ void set_settings(const struct tables *tables, struct operation *operation, cons
 /* quick.c */
 enum { NOT_QUICK = 3 };
 void prepare_quick(struct core *core);
-int quick_apply(struct core *core, struct pe *pe, const struct operation *operation,
-                const struct descriptor *const *streams, int64_t *registers, uint32_t where, cycle *now);
+int quick_apply(struct core *core, struct pe *pe, const struct operation *operation, char *const *bases,
+                uint32_t where, cycle *now);
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 static inline void note_plain(struct descriptor *stream) {
     stream->plain = 0;
@@ -724,6 +739,81 @@ static inline bool resource_release(struct core *core, struct pe *pe, uint32_t p
     }
     resource_of(pe, place)->ends = end;
     return true;
+}
+
+/* Tasks in the frequent case, where nothing waits behind anything: tasks.c has the others */
+
+static inline struct activations *activations_of(struct pe *pe, uint32_t task) {
+    int place = pe->class->tasks[task].activations;
+    return place < 0 ? NULL : &pe->activations[place];
+}
+
+static inline struct unblockings *unblockings_of(struct pe *pe, uint32_t task) {
+    int place = pe->class->tasks[task].unblockings;
+    return place < 0 ? NULL : &pe->unblockings[place];
+}
+
+static inline void task_activate(struct core *core, struct pe *pe, uint32_t task, cycle time) {
+    activate(core, pe, task, time, false);
+}
+
+static inline void task_pick(struct core *core, struct pe *pe, uint32_t task, cycle time) {
+    set_active(pe, task, NEVER);
+    struct activations *state = activations_of(pe, task);
+    if (state != NULL) {
+        struct moment *waiting = state->later;
+        state->picked = time;
+        state->later = NULL;
+        if (waiting != NULL) {
+            activate_later(core, pe, task, time, waiting);
+        }
+    }
+}
+
+/* Unblocks a task from a time on. `ahead`: a completion does it, which may be later than what the PE does next. */
+static inline void task_unblock(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead) {
+    if (!(pe->class->tasks[task].flags & BLOCKABLE)) {
+        return;
+    }
+    if (pe->tasks[task].unblocked == NEVER) {
+        pe->tasks[task].unblocked = time;
+    } else {
+        unblock_again(core, pe, task, time, ahead);
+    }
+    touch(core, pe);
+}
+
+static inline void task_block(struct core *core, struct pe *pe, uint32_t task, cycle time) {
+    if (!(pe->class->tasks[task].flags & BLOCKABLE)) {
+        return;
+    }
+    struct task_state *times = &pe->tasks[task];
+    times->unblocked = times->unblocked <= time ? NEVER : times->unblocked;
+    struct unblockings *state = unblockings_of(pe, task);
+    if (state != NULL) {
+        struct moment *waiting = state->later;
+        state->blocked = time;
+        state->later = NULL;
+        if (waiting != NULL) {
+            unblock_later(core, pe, task, time, waiting);
+        }
+    }
+}
+
+/* Activates or unblocks a task by the end of an operation. It may be known only after the task was picked, or blocked, at
+ * a later cycle: then it has had its effect before. */
+static inline void task_complete(struct core *core, struct pe *pe, uint32_t task, cycle time, bool activates) {
+    if (activates) {
+        assert(activations_of(pe, task) != NULL);
+        if (!(activations_of(pe, task)->picked > time)) {
+            activate(core, pe, task, time, true);
+        }
+    } else {
+        assert(unblockings_of(pe, task) != NULL);
+        if (!(unblockings_of(pe, task)->blocked >= time)) {
+            task_unblock(core, pe, task, time, true);
+        }
+    }
 }
 
 #endif

@@ -51,10 +51,7 @@ static struct event pop(struct core *core) {
     return first;
 }
 
-void touch(struct core *core, struct pe *pe) {
-    if (pe->is_dirty || pe == core->running || (pe->is_busy && !pe->resumes)) {
-        return;
-    }
+void note_touched(struct core *core, struct pe *pe) {
     pe->is_dirty = true;
     pe->next_dirty = NULL;
     struct tile *tile = &core->tiles[pe->tile];

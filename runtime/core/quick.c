@@ -15,15 +15,24 @@ void prepare_quick(struct core *core) {
     core->bounds = core_allocate(core, tables->buffers_count, sizeof *core->bounds);
     for (uint64_t k = 0; k < tables->buffers_count; k++) {
         const struct buffer_row *row = &tables->buffers[k];
-        int64_t end = row->address + ((int64_t)row->elements * kind_bytes(row->kind) + 1) / 2;
-        core->bounds[k] = (struct bounds){(int32_t)row->address, within(end)};
+        int64_t words = ((int64_t)row->elements * kind_bytes(row->kind) + 1) / 2;
+        core->bounds[k] = (struct bounds){within(row->address), (uint32_t)within(words)};
     }
     for (uint64_t k = 0; k < tables->operations_count; k++) {
         struct operation *operation = &core->operations[k];
-        for (int place = 0; place < MAX_OPERANDS && place <= operation->sources; place++) {
-            bool is_number = operation->operands[place] < STATIC_DESCRIPTOR;
-            uint8_t size = operation->kernel->size[place];
-            operation->plain[place] = is_number ? 0 : size == 4 ? PLAIN_WORDS : PLAIN_HALVES;
+        const uint16_t named[MAX_OPERANDS] = {operation->row->destination, operation->row->sources[0],
+                                              operation->row->sources[1], operation->row->sources[2]};
+        for (int n = 0; n < MAX_OPERANDS && n <= operation->sources; n++) {
+            uint8_t size = operation->kernel->size[n];
+            struct operand_place *place = &operation->places[n];
+            if (named[n] < STATIC_DESCRIPTOR) {
+                *place = (struct operand_place){.offset = named[n] * (uint32_t)sizeof(int64_t), .base = IN_REGISTERS};
+                continue;
+            }
+            uint32_t number = named[n] - (named[n] < FRAME_DESCRIPTOR ? STATIC_DESCRIPTOR : FRAME_DESCRIPTOR);
+            *place = (struct operand_place){.offset = number * (uint32_t)sizeof(struct descriptor), .step = size,
+                                            .base = named[n] < FRAME_DESCRIPTOR ? IN_USE : IN_FRAME,
+                                            .plain = size == 4 ? PLAIN_WORDS : PLAIN_HALVES, .odd = size == 4};
         }
         int64_t numerator = operation->numerator, denominator = operation->denominator;
         int64_t whole = core->timing.read_words, read = operation->words < whole ? operation->words : whole;
@@ -38,37 +47,33 @@ void prepare_quick(struct core *core) {
     }
 }
 
-/* Finds the elements of all operands but runs of wavelets; returns false if some are outside of their buffer or at an odd
- * word, or if the destination shares memory with a source otherwise than element for element. */
-static inline bool find_elements(struct core *core, const struct pe *pe, const struct operation *operation,
-                                 const struct descriptor *const *streams, int64_t *registers, uint32_t count,
-                                 struct elements *elements) {
-    const struct kernel *kernel = operation->kernel;
-    uintptr_t first = 0, behind = 0;
+/* Finds the elements of operand `k`, which is no number: returns false if some are outside of their buffer or at an odd
+ * word, or if they share memory with the destination otherwise than element for element. */
+static inline bool find_walk(const struct core *core, const struct pe *pe, const struct operation *operation,
+                             const struct descriptor *walk, int k, uint32_t count, struct elements *elements) {
+    const struct operand_place *place = &operation->places[k];
+    const struct bounds *bounds = &core->bounds[walk->row];
+    int32_t address = walk->address;
+    uint32_t bytes = count * place->step;
+    uint64_t into = (uint32_t)(address - bounds->start); /* far beyond the end if it is before the start */
+    if (address & place->odd || into + bytes / 2 > bounds->words) {
+        return false;
+    }
+    uint8_t *at = pe->memory + 2 * (int64_t)address, *to = elements->at[0];
+    elements->at[k] = at;
+    elements->steps[k] = place->step;
+    return k == 0 || elements->steps[0] == 0 || at >= to + count * operation->places[0].step || to >= at + bytes ||
+           (at == to && place->step == operation->places[0].step);
+}
+
+/* Finds the elements of all operands but runs of wavelets. `streams` has NULL for numbers, which are at `at`. */
+static bool find_elements(const struct core *core, const struct pe *pe, const struct operation *operation,
+                          const struct descriptor *const *streams, uint32_t count, struct elements *elements) {
+    elements->steps[0] = 0; /* a run shares no memory with anything */
     for (int k = 0; k <= operation->sources; k++) {
-        const struct descriptor *walk = streams[k];
-        if (walk == NULL) {
-            elements->at[k] = (uint8_t *)&registers[operation->operands[k]];
+        if (streams[k] == NULL) {
             elements->steps[k] = 0;
-            continue;
-        }
-        if (walk->plain == PLAIN_RUN) {
-            continue;
-        }
-        uint32_t size = kernel->size[k], bytes = count * size;
-        const struct bounds *bounds = &core->bounds[walk->row];
-        int32_t address = walk->address;
-        if ((size == 4 && address & 1) || address < bounds->start || address + (int64_t)(bytes / 2) > bounds->end) {
-            return false;
-        }
-        uint8_t *at = pe->memory + 2 * (int64_t)address;
-        elements->at[k] = at;
-        elements->steps[k] = size;
-        uintptr_t begin = (uintptr_t)at;
-        if (k == 0) {
-            first = begin;
-            behind = begin + bytes;
-        } else if (begin < behind && first < begin + bytes && (begin != first || size != kernel->size[0])) {
+        } else if (streams[k]->plain != PLAIN_RUN && !find_walk(core, pe, operation, streams[k], k, count, elements)) {
             return false;
         }
     }
@@ -145,25 +150,24 @@ bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct ru
 }
 
 static int quick_receive(struct core *core, struct pe *pe, const struct operation *operation,
-                         const struct descriptor *const *streams, int64_t *registers, int source, uint32_t count,
-                         uint32_t where, cycle *now) {
+                         const struct descriptor *const *streams, struct elements *elements, int source,
+                         uint32_t count, uint32_t where, cycle *now) {
     uint32_t place = core->queue_place[streams[source]->row], thread = thread_place(pe, operation);
     struct input *input = &pe->inputs[place];
     struct run *run = input->first;
     cycle issued = *now;
-    struct elements elements;
     const struct queue *queue = &pe->class->queues[place];
     if (!queue->is_taskless || !is_quiet(queue, pe->unit) || count == ENDLESS_EXTENT || input->waiting != NULL ||
         !is_free(pe, place, issued) || (operation->is_async && !is_free(pe, thread, issued)) ||
         (run != NULL && (run->control || run->count - run->taken < count ||
                          run->size < operation->kernel->size[source])) ||
-        !find_elements(core, pe, operation, streams, registers, count, &elements)) {
+        !find_elements(core, pe, operation, streams, count, elements)) {
         return NOT_QUICK;
     }
     cycle ready = issued + core->timing.dsd_setup;
     uint32_t task = running_task(pe);
     if (run != NULL) {
-        cycle end = take(core, operation, &elements, source, run, count, ready, operation->plain_rate);
+        cycle end = take(core, operation, elements, source, run, count, ready, operation->plain_rate);
         if (run->taken == run->count) {
             input->first = run->next;
             if (input->first == NULL) {
@@ -198,7 +202,7 @@ static int quick_receive(struct core *core, struct pe *pe, const struct operatio
     for (int k = 0; k <= operation->sources; k++) {
         open->operands[k].is_number = streams[k] == NULL;
         if (streams[k] == NULL) {
-            open->operands[k].number = registers[operation->operands[k]];
+            open->operands[k].number = *(const int64_t *)(const void *)elements->at[k];
         } else {
             open->operands[k].descriptor = *streams[k];
         }
@@ -220,28 +224,27 @@ static int quick_receive(struct core *core, struct pe *pe, const struct operatio
 /* Sending */
 
 static int quick_send(struct core *core, struct pe *pe, const struct operation *operation,
-                      const struct descriptor *const *streams, int64_t *registers, uint32_t count, uint32_t where,
-                      cycle *now) {
+                      const struct descriptor *const *streams, struct elements *elements, uint32_t count,
+                      uint32_t where, cycle *now) {
     uint32_t row = streams[0]->row, place = core->queue_place[row], thread = thread_place(pe, operation);
     const struct queue *queue = &pe->class->queues[place];
     const struct kernel *kernel = operation->kernel;
     cycle issued = *now, rate = operation->plain_rate;
-    struct elements elements;
     if (core->switches != NULL || queue->is_input || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
         (operation->is_async && !is_free(pe, thread, issued)) ||
-        !find_elements(core, pe, operation, streams, registers, count, &elements)) {
+        !find_elements(core, pe, operation, streams, count, elements)) {
         return NOT_QUICK;
     }
     uint8_t size = kernel->size[0];
     struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)rate, .step = size, .count = count,
                       .size = size, .sender = pe->number};
     if (operation->is_move && kernel->size[1] == size && streams[1] != NULL) {
-        run.at = elements.at[1];
+        run.at = elements->at[1];
     } else {
         run.payload = payload_take(core, ((uint64_t)count * size + 3) / 4);
-        run.at = elements.at[0] = (uint8_t *)run.payload->words;
-        elements.steps[0] = size;
-        kernel->row(elements.at, elements.steps, count);
+        run.at = elements->at[0] = (uint8_t *)run.payload->words;
+        elements->steps[0] = size;
+        kernel->row(elements->at, elements->steps, count);
     }
     struct send here = {.pe = pe, .operation = operation, .where = where, .task = running_task(pe), .queue = row,
                         .done = issued + (operation->is_async ? core->timing.inject : core->timing.dsd_setup) + rate * count,
@@ -298,14 +301,12 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
     return DONE_NOW;
 }
 
-/* Any operation: returns NOT_QUICK, and has done nothing, if it is for operations.c. `streams` has NULL for numbers. */
-int quick_apply(struct core *core, struct pe *pe, const struct operation *operation,
-                const struct descriptor *const *streams, int64_t *registers, uint32_t where, cycle *now) {
+/* Receives or sends, of operands of which some are numbers, NULL, and one is a run of wavelets. */
+static int quick_transfer(struct core *core, struct pe *pe, const struct operation *operation,
+                          const struct descriptor *const *streams, struct elements *elements, uint32_t where,
+                          cycle *now) {
     uint32_t count = UINT32_MAX;
     int queue = -1;
-    if (core->traces || streams[0] == NULL) {
-        return NOT_QUICK;
-    }
     for (int k = 0; k <= operation->sources; k++) {
         const struct descriptor *stream = streams[k];
         if (stream == NULL) {
@@ -316,7 +317,7 @@ int quick_apply(struct core *core, struct pe *pe, const struct operation *operat
             if (k == 0) {
                 continue; /* its length counts if there is no other */
             }
-        } else if (stream->plain != operation->plain[k]) {
+        } else if (stream->plain != operation->places[k].plain) {
             return NOT_QUICK;
         }
         count = stream->extents[0] < count ? stream->extents[0] : count;
@@ -324,17 +325,57 @@ int quick_apply(struct core *core, struct pe *pe, const struct operation *operat
     if (count == 0 || count == UINT32_MAX) {
         return NOT_QUICK;
     }
-    if (queue == 0) {
-        return quick_send(core, pe, operation, streams, registers, count, where, now);
-    }
-    if (queue > 0) {
-        return quick_receive(core, pe, operation, streams, registers, queue, count, where, now);
-    }
+    return queue == 0 ? quick_send(core, pe, operation, streams, elements, count, where, now)
+                      : quick_receive(core, pe, operation, streams, elements, queue, count, where, now);
+}
+
+static inline __attribute__((always_inline)) int quick_of(struct core *core, struct pe *pe,
+                                                          const struct operation *operation, char *const *bases,
+                                                          uint32_t where, cycle *now, const int sources) {
+    const struct descriptor *streams[MAX_OPERANDS];
     struct elements elements;
-    if (!find_elements(core, pe, operation, streams, registers, count, &elements)) {
+    uint32_t count = UINT32_MAX;
+    bool in_memory = true;
+    for (int k = 0; k <= sources; k++) {
+        const struct operand_place *place = &operation->places[k];
+        char *at = bases[place->base] + place->offset;
+        if (place->base == IN_REGISTERS) {
+            streams[k] = NULL;
+            elements.at[k] = (uint8_t *)at;
+            elements.steps[k] = 0;
+            continue;
+        }
+        const struct descriptor *stream = (const struct descriptor *)(void *)at;
+        streams[k] = stream;
+        in_memory &= stream->plain == place->plain;
+        count = stream->extents[0] < count ? stream->extents[0] : count;
+    }
+    if (!in_memory) {
+        return quick_transfer(core, pe, operation, streams, &elements, where, now);
+    }
+    if (count == 0) {
         return NOT_QUICK;
+    }
+    for (int k = 0; k <= sources; k++) {
+        if (streams[k] != NULL && !find_walk(core, pe, operation, streams[k], k, count, &elements)) {
+            return NOT_QUICK;
+        }
     }
     operation->kernel->row(elements.at, elements.steps, count);
     *now += core->timing.dsd_setup + plain_cycles(operation, count);
     return DONE_NOW;
+}
+
+/* Any operation: returns NOT_QUICK, and has done nothing, if it is for operations.c. `bases` are what places of operands
+ * begin at. */
+int quick_apply(struct core *core, struct pe *pe, const struct operation *operation, char *const *bases,
+                uint32_t where, cycle *now) {
+    if (core->traces || operation->places[0].base == IN_REGISTERS) {
+        return NOT_QUICK;
+    }
+    switch (operation->sources) {
+    case 1: return quick_of(core, pe, operation, bases, where, now, 1);
+    case 2: return quick_of(core, pe, operation, bases, where, now, 2);
+    default: return quick_of(core, pe, operation, bases, where, now, MAX_SOURCES);
+    }
 }

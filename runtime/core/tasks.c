@@ -5,16 +5,6 @@
  */
 #include "machine.h"
 
-static struct activations *activations_of(struct pe *pe, uint32_t task) {
-    int place = pe->class->tasks[task].activations;
-    return place < 0 ? NULL : &pe->activations[place];
-}
-
-static struct unblockings *unblockings_of(struct pe *pe, uint32_t task) {
-    int place = pe->class->tasks[task].unblockings;
-    return place < 0 ? NULL : &pe->unblockings[place];
-}
-
 /* Appends a time to a list, and drops those that are past: they can no longer follow a pick or a blocking. */
 static void wait_for(struct core *core, struct moment **list, cycle time, cycle past) {
     struct moment *moment = pool_take(core, &core->moments);
@@ -32,7 +22,7 @@ static void wait_for(struct core *core, struct moment **list, cycle time, cycle 
     *list = moment;
 }
 
-static void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool completion) {
+void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool completion) {
     cycle current = pe->tasks[task].active;
     struct activations *state = activations_of(pe, task);
     if (current == NEVER) {
@@ -57,35 +47,8 @@ static void activate(struct core *core, struct pe *pe, uint32_t task, cycle time
     touch(core, pe);
 }
 
-void task_activate(struct core *core, struct pe *pe, uint32_t task, cycle time) { activate(core, pe, task, time, false); }
-
-/* Activates or unblocks a task by the end of an operation. It may be known only after the task was picked, or blocked, at
- * a later cycle: then it has had its effect before. */
-void task_complete(struct core *core, struct pe *pe, uint32_t task, cycle time, bool activates) {
-    if (activates) {
-        struct activations *state = activations_of(pe, task);
-        assert(state != NULL);
-        if (!(state->picked > time)) {
-            activate(core, pe, task, time, true);
-        }
-    } else {
-        struct unblockings *state = unblockings_of(pe, task);
-        assert(state != NULL);
-        if (!(state->blocked >= time)) {
-            task_unblock(core, pe, task, time, true);
-        }
-    }
-}
-
-void task_pick(struct core *core, struct pe *pe, uint32_t task, cycle time) {
-    set_active(pe, task, NEVER);
-    struct activations *state = activations_of(pe, task);
-    if (state == NULL) {
-        return;
-    }
-    state->picked = time;
-    struct moment *waiting = state->later;
-    state->later = NULL;
+/* Activates a task that was picked at a time by what has waited behind that. */
+void activate_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting) {
     while (waiting != NULL) {
         struct moment *next = waiting->next;
         if (waiting->time >= time) {
@@ -96,43 +59,21 @@ void task_pick(struct core *core, struct pe *pe, uint32_t task, cycle time) {
     }
 }
 
-/* Unblocks a task from a time on. `ahead`: a completion does it, which may be later than what the PE does next. Where the
- * task is not blocked now, it then counts once more after a blocking that comes before it. */
-void task_unblock(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead) {
-    if (!(pe->class->tasks[task].flags & BLOCKABLE)) {
-        return;
-    }
+/* Unblocks a task that is not blocked now: it counts once more after a blocking that comes before. */
+void unblock_again(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead) {
     struct task_state *times = &pe->tasks[task];
     cycle current = times->unblocked;
-    if (current == NEVER) {
+    if (time < current) {
         times->unblocked = time;
-    } else {
-        if (time < current) {
-            times->unblocked = time;
-        }
-        struct unblockings *state = unblockings_of(pe, task);
-        if (state != NULL && (ahead || current > time)) {
-            wait_for(core, &state->later, current > time ? current : time, pe->clock);
-        }
     }
-    touch(core, pe);
+    struct unblockings *state = unblockings_of(pe, task);
+    if (state != NULL && (ahead || current > time)) {
+        wait_for(core, &state->later, current > time ? current : time, pe->clock);
+    }
 }
 
-void task_block(struct core *core, struct pe *pe, uint32_t task, cycle time) {
-    if (!(pe->class->tasks[task].flags & BLOCKABLE)) {
-        return;
-    }
-    struct task_state *times = &pe->tasks[task];
-    struct unblockings *state = unblockings_of(pe, task);
-    if (times->unblocked <= time) {
-        times->unblocked = NEVER;
-    }
-    struct moment *waiting = NULL;
-    if (state != NULL) {
-        state->blocked = time;
-        waiting = state->later;
-        state->later = NULL;
-    }
+/* Unblocks a task that was blocked at a time by what has waited behind that. */
+void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting) {
     while (waiting != NULL) {
         struct moment *next = waiting->next;
         if (waiting->time > time) {
