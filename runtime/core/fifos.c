@@ -211,17 +211,13 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
 
 /* Returns for how many elements every FIFO has something when they are looked for; if for none, the operation has ended. */
 int64_t elements_in_time(struct core *core, struct open *open, struct run **runs) {
-    cycle begin = open->time, rate = open->rate;
     int64_t count = UNBOUNDED;
     for (int k = 0; k < open->inputs; k++) {
         int64_t left = runs[k]->count - runs[k]->taken;
         count = left < count ? left : count;
-        if (!(open->polls >> k & 1)) {
-            cycle head = head_time(runs[k]);
-            begin = head > begin ? head : begin;
-            rate = (cycle)runs[k]->rate > rate ? (cycle)runs[k]->rate : rate;
-        }
     }
+    cycle begin, rate;
+    count = pace(open, runs, open->polls, count, &begin, &rate);
     for (int k = 0; k < open->inputs; k++) {
         if (!(open->polls >> k & 1)) {
             continue;

@@ -662,6 +662,7 @@ void drop_run(struct core *core, struct run *run);
 void complete(struct core *core, struct open *open);
 static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
 void recount(struct pe *pe, uint32_t place);
+int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate);
 /* Returns which of the queues of an operation one is. */
 static inline int input_at(const struct open *open, uint32_t place) {
     int k = 0;

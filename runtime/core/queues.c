@@ -136,6 +136,49 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
     open->by_control = true;
 }
 
+/* Finds when an operation takes the next element, and the cycles between two; returns for how many of `count` that
+ * holds. It takes an element when it is ready and that of each run is there, but for those of `without`, as bits: what is
+ * the last to be so may change, when a run that is there early is slower. */
+int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate) {
+    uint32_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
+    cycle most = open->rate;
+    *begin = open->time;
+    *rate = open->rate;
+    for (int k = 0; k < open->inputs; k++) {
+        if (without >> k & 1) {
+            continue;
+        }
+        cycle head = head_time(runs[k]), theirs = (runs[k]->rate + lanes - 1) / lanes;
+        theirs = theirs > open->rate ? theirs : open->rate;
+        most = theirs > most ? theirs : most;
+        if (head > *begin || (head == *begin && theirs > *rate)) {
+            *begin = head;
+            *rate = theirs;
+        }
+    }
+    if (most == *rate) {
+        return count;
+    }
+    int64_t holds = count;
+    for (int k = 0; k < open->inputs; k++) {
+        cycle theirs = (runs[k]->rate + lanes - 1) / lanes;
+        if (theirs > *rate && !(without >> k & 1)) {
+            int64_t until = (*begin - head_time(runs[k])) / (theirs - *rate) + 1;
+            holds = until < holds ? until : holds;
+        }
+    }
+    if (holds < count) {
+        const struct descriptor *to = &open->operands[0].descriptor;
+        int64_t together = lanes == 2 || (to->type == QUEUE_RUN && to->flags & PACKED) ? 2 : 1;
+        holds -= holds % together;
+        if (holds == 0) {
+            *rate = most;
+            return count < together ? count : together;
+        }
+    }
+    return holds;
+}
+
 /* Advances an operation by one run for each of its queues, and by `most` elements of each at most. */
 static void feed(struct core *core, struct open *open, struct run **runs, int64_t most) {
     const struct operation *operation = open->operation;
@@ -151,15 +194,12 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
     int64_t low = open->position, count = open->count - low;
     uint32_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
     count = most * lanes < count ? most * lanes : count;
-    cycle rate = open->rate, begin = open->time;
     for (int k = 0; k < open->inputs; k++) {
         int64_t left = (int64_t)(runs[k]->count - runs[k]->taken) * lanes;
-        cycle theirs = (runs[k]->rate + lanes - 1) / lanes, head = head_time(runs[k]);
-        /* Element k is done at max(ready, there) + k * slower: exact where one side is the bottleneck throughout. */
         count = left < count ? left : count;
-        rate = theirs > rate ? theirs : rate;
-        begin = head > begin ? head : begin;
     }
+    cycle begin, rate;
+    count = pace(open, runs, 0, count, &begin, &rate);
     struct operand_state *states = open->operands;
     for (int k = 0; k <= operation->sources; k++) {
         count = until_round(&states[k], low, count); /* an operation without an end goes over its walks again */

@@ -113,9 +113,20 @@ static inline cycle take(struct core *core, const struct operation *operation, s
     elements->steps[source] = run->step;
     bool side_by_side = run->step == kernel->size[source];
     (side_by_side ? kernel->row : kernel->walk)(elements->at, elements->steps, count);
-    path_taken(core, run->path, begin, slower, count);
+    cycle end;
+    if (begin == head || slower == rate || (begin - head) / (slower - rate) + 1 >= count) {
+        slower = begin == head ? slower : rate;
+        path_taken(core, run->path, begin, slower, count);
+        end = begin + (count - 1) * slower;
+    } else {
+        /* It is late, and takes what is there as fast as it can until it waits for the next. */
+        uint32_t there = (uint32_t)((begin - head) / (slower - rate) + 1);
+        path_taken(core, run->path, begin, rate, there);
+        path_taken(core, run->path, head + there * slower, slower, count - there);
+        end = head + (count - 1) * slower;
+    }
     run->taken += count;
-    return begin + (count - 1) * slower + rate;
+    return end + rate;
 }
 
 /* Gives a whole run to the operation that waits for it and is not beyond its end then; returns false if there is none. */

@@ -1,7 +1,7 @@
 """Receiving: operations that take wavelets of queues, or elements and places of FIFOs, as they come.
 
-An operation takes runs as they are in its queues: of one run for each queue as many elements as all have, beginning at
-the latest of when it is ready and when their heads are there, as fast as the slowest of it and them.
+An operation takes runs as they are in its queues: of one run for each queue as many elements as all have, each when
+it is ready and they are there.
 """
 
 from __future__ import annotations
@@ -256,12 +256,8 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
         machine.fail_of(issue, Code.RECEIVES_MIXED_LANES, issue.operation.number)
     low, lanes = operation.position, max(operation.lanes, default=1)
     count = operation.count - low if most is None else min(most * lanes, operation.count - low)
-    rate, begin = operation.rate, operation.time
-    for run in runs:
-        count = min(count, run.remaining * lanes)
-        # Element k is done at max(ready, there) + k * slower: exact if one side is the slower one throughout.
-        rate = max(rate, -(-run.rate // lanes))
-        begin = max(begin, run.head_time)
+    count = min([count, *(run.remaining * lanes for run in runs)])
+    begin, rate, count = _pace(machine, operation, runs, count)
     wavelets = -(-count // lanes)
     _wake_fifo_tasks(operation, runs, count)
     _keep_scalar(operation)
@@ -284,6 +280,30 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     if operation.count == UNBOUNDED:
         # It never ends, so what it has done is what the host sees of the time.
         machine.latest = max(machine.latest, operation.time)
+
+
+def _pace(machine: Machine, operation: OpenOperation, runs: Sequence[Run], count: int) -> tuple[int, int, int]:
+    """Return when an operation takes the next element, the cycles between two, and for how many that holds.
+
+    It takes an element when it is ready and the element of each run is there: that which is the last to be so may
+    change, when one that is there early is slower.
+    """
+    lanes = max(operation.lanes, default=1)
+    lines = [(operation.time, operation.rate)]
+    lines += [(run.head_time, max(operation.rate, -(-run.rate // lanes))) for run in runs]
+    begin, rate = max(lines)
+    most = count
+    for first, slower in lines:
+        if slower > rate:
+            count = min(count, (begin - first) // (slower - rate) + 1)
+    machine.is_pressed |= most > 1 and max(slower for _, slower in lines) > rate
+    if count < most:
+        destination = operation.destination
+        together = max(lanes, destination.lanes if isinstance(destination, Wavelets) else 1)
+        count -= count % together
+        if not count:
+            return begin, max(slower for _, slower in lines), min(most, together)
+    return begin, rate, count
 
 
 def _compute(
@@ -413,11 +433,8 @@ def _in_time(machine: Machine, operation: OpenOperation, runs: list[Run]) -> int
 
     If there is none the operation has ended.
     """
-    begin, rate = operation.time, operation.rate
-    for run, side in zip(runs, operation.sides, strict=True):
-        if side is None:
-            begin, rate = max(begin, run.head_time), max(rate, run.rate)
-    count = min(run.remaining for run in runs)
+    awaited = [run for run, side in zip(runs, operation.sides, strict=True) if side is None]
+    begin, rate, count = _pace(machine, operation, awaited, min(run.remaining for run in runs))
     for run, side in zip(runs, operation.sides, strict=True):
         if side is None:
             continue

@@ -24,26 +24,26 @@ class Case(NamedTuple):
 
     target: str
     hops: int
-    sends: list[tuple[int, int]]
-    """Wavelets of each send, and turns of a loop before it."""
-    receives: list[tuple[int, int]]
+    sends: list[tuple[int, int, bool]]
+    """Wavelets of each send, turns of a loop before it, and True if it multiplies."""
+    receives: list[tuple[int, int, bool]]
     asynchronous: bool = False
     """Each send runs on a microthread, and its end starts the next task of the sender."""
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    parts = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 40)), min_size=1, max_size=6)
+    parts = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 40), st.booleans()), min_size=1, max_size=6)
     sends = draw(parts)
-    total = sum(count for count, _ in sends)
-    receives: list[tuple[int, int]] = []
-    for count, late in draw(parts):
-        count = min(count, total - sum(taken for taken, _ in receives))
+    total = sum(count for count, *_ in sends)
+    receives: list[tuple[int, int, bool]] = []
+    for count, late, slow in draw(parts):
+        count = min(count, total - sum(taken for taken, *_ in receives))
         if count:
-            receives.append((count, late))
-    left = total - sum(taken for taken, _ in receives)
+            receives.append((count, late, slow))
+    left = total - sum(taken for taken, *_ in receives)
     if left:
-        receives.append((left, draw(st.integers(0, 200))))
+        receives.append((left, draw(st.integers(0, 200)), draw(st.booleans())))
     return Case(draw(st.sampled_from(["wse2", "wse3"])), draw(st.integers(1, 4)), sends, receives, draw(st.booleans()))
 
 
@@ -58,44 +58,55 @@ def spin(turns: int, label: str) -> str:
       }}"""
 
 
+def moved(to: str, source: str, slow: bool) -> str:
+    """Return an operation that moves elements, or multiplies them by the first of all."""
+    return f"fmuls {to}, {source}, %one" if slow else f"fmovs {to}, {source}"
+
+
+def types(slow: bool) -> str:
+    return "!flow.stream<f32>, !flow.stream<f32>" + (", f32" if slow else "")
+
+
 def program(case: Case) -> str:
     sends: list[str] = []
-    for k, (count, turns) in enumerate(case.sends):
+    for k, (count, turns, slow) in enumerate(case.sends):
         follows = f"async(microthread = 2, activate = @send{k + 1}) " if case.asynchronous else ""
         then = "" if case.asynchronous else f"flow.activate @send{k + 1}"
         sends.append(f"""flow.task local @send{k} id {8 + k}{" active" if k == 0 else ""} {{
+          %one = arith.constant 1.0 : f32
           {spin(turns, f"{k}")}
-          %a = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<i32>
-          %o = flow.queue_stream @out extent {count} : !flow.stream<i32>
-          flow.apply mov32 %o, %a {follows}: !flow.stream<i32>, !flow.stream<i32>
+          %a = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
+          %o = flow.queue_stream @out extent {count} : !flow.stream<f32>
+          flow.apply {moved("%o", "%a", slow)} {follows}: {types(slow)}
           {then}
           flow.return
         }}""")
     last = f"flow.task local @send{len(sends)} id {8 + len(sends)} {{ flow.return }}"
     receives = "".join(
         f"""{spin(turns, f"r{k}")}
-          %b{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<i32>
-          %n{k} = flow.queue_stream @in extent {count} : !flow.stream<i32>
-          flow.apply mov32 %b{k}, %n{k} : !flow.stream<i32>, !flow.stream<i32>"""
-        for k, (count, turns) in enumerate(case.receives)
+          %b{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
+          %n{k} = flow.queue_stream @in extent {count} : !flow.stream<f32>
+          flow.apply {moved(f"%b{k}", f"%n{k}", slow)} : {types(slow)}"""
+        for k, (count, turns, slow) in enumerate(case.receives)
     )
     return f"""flow.fabric @credits target "{case.target}" grid {case.hops + 1} by 1 {{
       flow.color @c = 2
       flow.route @c on [0, :] from [ramp] to [east]
       {"flow.route @c on [1:-1, :] from [west] to [east]" if case.hops > 1 else ""}
       flow.route @c on [-1, :] from [west] to [ramp]
-      flow.units @first on [0, :] words 128 {{
-        flow.buffer @a at 0 : memref<32xi32>
-        flow.buffer @x at 64 : memref<i32>
+      flow.units @first on [0, :] words 600 {{
+        flow.buffer @a at 0 : memref<240xf32>
+        flow.buffer @x at 500 : memref<i32>
         flow.queue output @out id 2 colors [@c on [:, :]]
         {"".join(sends)}
         {last}
       }}
-      flow.units @last on [-1, :] words 128 {{
-        flow.buffer @a at 0 : memref<32xi32>
-        flow.buffer @x at 64 : memref<i32>
+      flow.units @last on [-1, :] words 600 {{
+        flow.buffer @a at 0 : memref<240xf32>
+        flow.buffer @x at 500 : memref<i32>
         flow.queue input @in id 2 colors [@c on [:, :]]
         flow.task local @main id 9 active {{
+          %one = arith.constant 1.0 : f32
           {receives}
           flow.return
         }}
@@ -123,21 +134,26 @@ def ends(case: Case, issues: list[int], receives: list[int]) -> list[int]:
     timing = target.timing
     capacity = target.output_queue_words[2] + target.input_queue_words[2] + case.hops * timing.link_words
     latency = case.hops * timing.hop + timing.ramp
+    multiplied = int(timing.single_multiply)
     ready = [
-        issue + timing.dsd_setup
-        for issue, (count, _) in zip(receives, case.receives, strict=True)
+        (issue + timing.dsd_setup, multiplied if slow else 1)
+        for issue, (count, _, slow) in zip(receives, case.receives, strict=True)
         for _ in range(count)
     ]
+    next_ = 0
     leave: list[int] = []
     take: list[int] = []
     found: list[int] = []
-    for issue, (count, _) in zip(issues, case.sends, strict=True):
+    for issue, (count, _, slow) in zip(issues, case.sends, strict=True):
+        rate = multiplied if slow else 1
         for k in range(count):
-            number, own = len(leave), issue + timing.inject + k
+            number, own = len(leave), issue + timing.inject + k * rate
             credit = take[number - capacity] + case.hops * timing.hop if number >= capacity else 0
             leave.append(max(own, credit))
-            take.append(max(leave[-1] + latency, ready[number], take[-1] + 1 if take else 0))
-        done = issue + (timing.inject if case.asynchronous else timing.dsd_setup) + count
+            from_, pace = ready[number]
+            take.append(max(leave[-1] + latency, from_, next_))
+            next_ = take[-1] + pace
+        done = issue + (timing.inject if case.asynchronous else timing.dsd_setup) + count * rate
         found.append(done + leave[-1] - own)
     return found
 
@@ -158,7 +174,14 @@ def test_sends_end_when_a_credit_lets_their_last_wavelet_leave(case: Case) -> No
 
 def test_many_short_sends_fill_a_way() -> None:
     """DSD-214: each of the sends fits into the way, all of them do not; the last waits for the first to be taken."""
-    case = Case("wse3", 1, [(8, 0)] * 3, [(24, 1000)])
+    case = Case("wse3", 1, [(8, 0, False)] * 3, [(24, 1000, False)])
     issues, receives, tasks = run(case)
     assert max(issues) < receives[0]
     assert tasks[1] < receives[0] < tasks[2]
+
+
+def test_a_late_receiver_takes_what_is_there_as_fast_as_it_can() -> None:
+    """A wavelet comes every other cycle, and long before: the receiver is not as slow as that."""
+    issues, receives, _ = run(Case("wse3", 1, [(14, 0, True), (1, 0, False)], [(14, 1000, False), (1, 0, False)]))
+    assert max(issues) < receives[0]
+    assert receives[1] - receives[0] < 16 + 2 * 14
