@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Generator
+from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -14,7 +14,9 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Note
 from ..dialects import wse
+from ..dialects.machine.code import CodeOperation
 from . import comptime_known, control, emit, recursion, types
+from .asking import is_shareable, key_of, question
 from .blocks import fail_jump, never_ends, run_body
 from .checking import check, unknown
 from .emit import Builder, has_one_register, scalar
@@ -90,7 +92,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
             with ev.at_compile_time():
                 result = _known(ev, declaration)
         elif ev.builder is None:
-            result = _known(ev, declaration)
+            result = _result(ev, function, given)
         else:
             frame.arguments, frame.branches = given, ev.branches
             frame.is_tail = _is_tail(ev, caller, result_type, node)
@@ -179,10 +181,16 @@ def _check_generic(ev: Evaluator, function: Callable, arguments: list[Value], no
         return
     if not is_generic(function.node):
         return
+    _check_specialized(ev, function, arguments, node)
+
+
+@question
+def _check_specialized(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> None:
+    pe = ev.program
     key = (id(function.module), id(function.node), tuple(map(_specialized, arguments)))
-    if key in ev.pe.checked:
+    if key in pe.checked:
         return
-    ev.pe.checked.add(key)
+    pe.checked.add(key)
     note = Note(ev.source, node.start, node.end, f"the whole body of '{function.name}' is compiled for these types")
     check(ev, lambda: emit_checked(ev, function, arguments), note)
 
@@ -541,25 +549,61 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
 
     In place, what is known at a call prunes the body. A body that is long, or called often, stands once.
     """
-    assert ev.pe is not None
     node = function.node
     if node.inlining == "inline" or not all(has_one_register(value.type) for value in arguments):
         return None
     if any(parameter.is_comptime or isinstance(parameter.type, syntax.AnyType) for parameter in node.parameters):
         return None
-    key = (id(function.module), id(node))
-    size = ev.session.analyses.size(node)
-    spent = ev.pe.inlined.get(key, 0)
-    if spent + size <= MAX_INLINED_NODES and node.inlining != "noinline" and not _is_repeated(ev, function):
-        ev.pe.inlined[key] = spent + size
+    key = _key(function)
+    assert ev.owner is not None
+    here = {} if ev.journal is None else ev.journal.spent
+    may_repeat = node.inlining != "noinline" and not _is_repeated(ev, function)
+    if may_repeat and _stays_in_place(ev, function, here.get(key, 0)):
+        count = ev.owner.inlined if ev.journal is None else here
+        count[key] = count.get(key, 0) + ev.session.analyses.size(node)
         return None
-    if key not in ev.pe.shared_functions:
+    around = [Callable(frame.module, frame.function) for frame in ev.frames if frame.function is not None]
+    return _outline(ev, function, [value.type for value in arguments], ev.frame.result_type, dict(here), around)
+
+
+def _key(function: Callable) -> Hashable:
+    return function.module.key, id(function.node)
+
+
+@question
+def _stays_in_place(ev: Evaluator, function: Callable, here: int) -> bool:
+    """Return True if the code of a function may be repeated once more, `here` nodes of it being in this body."""
+    key = _key(function)
+    spent = ev.program.inlined.get(key, 0) + sum(body.get(key, 0) for body in ev.spent_around) + here
+    return spent + ev.session.analyses.size(function.node) <= MAX_INLINED_NODES
+
+
+@question
+def _outline(
+    ev: Evaluator,
+    function: Callable,
+    parameters: list[Type],
+    result: Type | None,
+    here: dict[Hashable, int],
+    around: list[Callable],
+) -> str | None:
+    """Return the symbol of an outlined function, emitted if it is the first call; None if it cannot be outlined.
+
+    `here` is `Journal.spent` of the body with the call, `around` the functions whose calls the call is inside.
+    """
+    known, key = ev.program.shared_functions, _key(function)
+    if key not in known:
+        frames, ev.frames = ev.frames, [Frame(each.module, each.node) for each in around]
+        ev.spent_around.append(here)
         # Errors of a body whose arguments are not known are none of the program's: it is emitted in place then.
         try:
-            ev.pe.shared_functions[key] = _emit_shared(ev, function, [value.type for value in arguments])
+            known[key] = _emit_shared(ev, function, parameters, result)
         except CslError:
-            ev.pe.shared_functions[key] = None
-    return ev.pe.shared_functions[key]
+            known[key] = None
+        finally:
+            ev.spent_around.pop()
+            ev.frames = frames
+    return known[key]
 
 
 def _is_repeated(ev: Evaluator, function: Callable) -> bool:
@@ -582,28 +626,49 @@ def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function, seen:
     return size
 
 
-def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type]) -> str | None:
+def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type], result_type: Type | None) -> str | None:
     """Emit an out-of-line function; None if its result is not a single number."""
-    assert ev.pe is not None
-    result_type = ev.frame.result_type
+    pe = ev.program
     if result_type is None or not (result_type is types.VOID or has_one_register(result_type)):
         return None
-    block = Block(arg_types=[scalar(type) for type in parameters])
-    outer = ev.builder, ev.live, ev.branches
-    ev.builder, ev.live, ev.branches = Builder(block), [], 0
-    try:
-        values = [Value(type, argument) for type, argument in zip(parameters, block.args, strict=True)]
-        result = emit_function(ev, function, values)
-        returned = [] if result_type is types.VOID else [ev.ssa(result, function.node)]
-        ev.code(wse.ReturnOp(*returned))
-    finally:
-        ev.builder, ev.live, ev.branches = outer
-    symbol = ev.pe.unique(function.module.symbol(function.name))
-    inputs, outputs = [value.type for value in block.args], [value.type for value in returned]
-    op = wse.FuncOp(symbol, FunctionType.from_lists(inputs, outputs), Region(block))
-    op.location = location(function.module.file.source, function.node)
-    ev.pe.functions_emitted.append(op)
-    return symbol
+
+    def emit() -> Region:
+        block = Block(arg_types=[scalar(type) for type in parameters])
+        outer = ev.builder, ev.live, ev.branches
+        ev.builder, ev.live, ev.branches = Builder(block), [], 0
+        try:
+            values = [Value(type, argument) for type, argument in zip(parameters, block.args, strict=True)]
+            result = emit_function(ev, function, values)
+            returned = [] if result_type is types.VOID else [ev.ssa(result, function.node)]
+            ev.code(wse.ReturnOp(*returned))
+        finally:
+            ev.builder, ev.live, ev.branches = outer
+        return Region(block)
+
+    around = tuple((frame.module.key, id(frame.function)) for frame in ev.frames)
+    key = "outlined", _key(function), tuple(parameters), around
+    op = make_function(ev, key, function, emit)
+    pe.functions_emitted.append(op)
+    return op.sym_name.data
+
+
+def make_function(ev: Evaluator, key: Hashable, function: Callable, emit: Function[[], Region]) -> wse.FuncOp:
+    """Return a function with a body that is emitted, or that of an earlier program (`asking.Bodies`)."""
+    pe = ev.program
+
+    def make(symbol: str, body: Region, like: CodeOperation | None) -> wse.FuncOp:
+        if like is None:
+            last = body.block.last_op
+            assert isinstance(last, wse.ReturnOp)
+            type = FunctionType.from_lists(body.block.arg_types, last.operand_types)
+        else:
+            assert isinstance(like, wse.FuncOp)
+            type = like.function_type
+        op = wse.FuncOp(symbol, type, body)
+        op.location = location(function.module.file.source, function.node)
+        return op
+
+    return ev.session.bodies.make(ev, key, lambda: pe.unique(function.module.symbol(function.name)), emit, make)
 
 
 def _call_shared(ev: Evaluator, symbol: str, arguments: list[Value], result: Type, node: syntax.Node) -> Value:
@@ -638,6 +703,39 @@ def _known(ev: Evaluator, declaration: syntax.Function) -> Value:
     except (Break, Continue) as jump:
         fail_jump(ev, jump)
     return _fell_through(ev, declaration)
+
+
+MIN_NODES_OF_RESULT = 24
+"""Nodes of the smallest function whose results are kept: to find one takes about as long as to evaluate as many."""
+
+
+def _result(ev: Evaluator, function: Callable, arguments: list[Value]) -> Value:
+    """Return the result of a call evaluated at compile time, whose frame is the innermost."""
+    declaration = function.node
+    if (
+        ev.owner is not None
+        and ev.session.analyses.size(declaration) >= MIN_NODES_OF_RESULT
+        and ev.frame.written is None
+        and all(map(is_shareable, arguments))
+    ):
+        return _evaluated(ev, function, arguments)
+    return _known(ev, declaration)
+
+
+@question
+def _evaluated(ev: Evaluator, function: Callable, arguments: list[Value]) -> Value:
+    """Return the result of a call with arguments that any program may give."""
+    declaration = function.node
+    key = function.module.key, id(declaration), *map(key_of, arguments)
+    if ev.frame.function is declaration:
+        return ev.session.results.of(ev, key, lambda: _known(ev, declaration))
+    # It is asked of another program than the one that the call has been evaluated for first.
+    with ev.framed(Frame(function.module, declaration)) as frame:
+        for parameter, value in zip(declaration.parameters, arguments, strict=True):
+            if parameter.name is not None:
+                ev.declare(Local(parameter.name, value.type, value, mutable=False), parameter)
+        frame.result_type = _result_type(ev, declaration)
+        return ev.session.results.of(ev, key, lambda: _known(ev, declaration))
 
 
 def _fell_through(ev: Evaluator, declaration: syntax.Function) -> Value:

@@ -19,6 +19,7 @@ from ..csl.errors import CslError
 from ..csl.source import Diagnostic
 from ..diagnostics.errors import LoomError, shown
 from ..dialects import wse
+from ..dialects.machine.code import CodeOperation
 from ..dialects.machine.sharing import Sharing
 from ..dialects.machine.source_names import set_source_name
 from . import (
@@ -45,7 +46,7 @@ from .places import UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
 from .registry import load_rules
 from .search_path import SearchPath
-from .values import Lanes, Split, Value, boolean, string
+from .values import Callable, Lanes, Split, Value, boolean, string
 
 MAX_PYTHON_FRAMES = 60_000
 """Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""
@@ -81,6 +82,8 @@ class CompiledLayout:
     warnings: list[str]
     programs: int = 1
     """How many different programs the PEs run."""
+    emitted_bodies: int = 0
+    """How many functions and tasks have been emitted, rather than shared with a program that had emitted them."""
     imports_memcpy: bool = False
     """True if a PE imports <memcpy/memcpy>, which a program compiled without `--memcpy` cannot use."""
 
@@ -301,6 +304,7 @@ class Assembly:
                 try:
                     pe, op = self._pe(current, names)
                 except Split as split:
+                    session.bodies.drop()
                     whole = Lanes(len(current.columns))
                     pending += [
                         current.select(part.index)
@@ -309,6 +313,7 @@ class Assembly:
                     ]
                     continue
                 sharing.add(op)
+                session.bodies.complete()
                 pes.append(op)
                 exports += [(pe, export) for export in pe.exports.values()]
         if session.imports_memcpy:
@@ -335,6 +340,7 @@ class Assembly:
             colors,
             [shown(warning, lines=True) for warning in session.warnings],
             self.count,
+            session.bodies.emitted,
             session.imports_memcpy,
         )
 
@@ -561,14 +567,13 @@ class _Bodies:
                     if not emit.has_one_register(type):
                         ev.fail(parameter, f"a function the host launches takes numbers, not '{type}'")
             arguments = [type for _, type in parameters]
-            block = self._body(function, arguments)
-            symbol = self.functions[key] = self.pe.unique(function.module.symbol(function.name))
-            op = wse.FuncOp(symbol, FunctionType.from_lists([emit.scalar(t) for t in arguments], []), Region(block))
-            op.location = location(function.module.file.source, function.node)
+            written = "function", function.module.key, id(function.node), tuple(arguments)
+            op = calls.make_function(ev, written, function, lambda: self._body(function, arguments))
+            symbol = self.functions[key] = op.sym_name.data
             self.emitted.append(op)
         export.symbol = symbol
 
-    def _body(self, function: Any, arguments: list[types.Type]) -> Block:
+    def _body(self, function: Callable, arguments: list[types.Type]) -> Region:
         ev = self.ev
         # A packed struct comes as the integer of its bits.
         given = [_backing_integer(type) for type in arguments]
@@ -585,7 +590,7 @@ class _Bodies:
             ev.code(wse.ReturnOp())
         finally:
             ev.builder = None
-        return block
+        return Region(block)
 
     def _task(self, key: tuple[wse.TaskKind, int]) -> None:
         ev, pe = self.ev, self.pe
@@ -598,16 +603,21 @@ class _Bodies:
                     queue = pe.queue(ev, False, None, binding.id, binding.node)
                 else:
                     queue = pe.queue(ev, False, binding.id, None, binding.node)
-        block = self._body(binding.task, arguments)
-        op = wse.TaskOp(
-            binding.symbol,
-            binding.kind,
-            Region(block),
-            queue=queue,
-            id=None if binding.kind is wse.TaskKind.DATA else binding.id,
-            active=key in pe.active,
-            blocked=key in pe.blocked,
-        )
+
+        def make(symbol: str, body: Region, _: CodeOperation | None) -> wse.TaskOp:
+            return wse.TaskOp(
+                symbol,
+                binding.kind,
+                body,
+                queue=queue,
+                id=None if binding.kind is wse.TaskKind.DATA else binding.id,
+                active=key in pe.active,
+                blocked=key in pe.blocked,
+            )
+
+        task = binding.task
+        written = "task", task.module.key, id(task.node), tuple(arguments), binding.symbol
+        op = ev.session.bodies.make(ev, written, lambda: binding.symbol, lambda: self._body(task, arguments), make)
         op.location = location(binding.task.module.file.source, binding.task.node)
         self.emitted.append(op)
 

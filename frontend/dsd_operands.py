@@ -57,11 +57,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
     if isinstance(data, FabricDescriptor):
         symbol = None
         color = None
-        if (
-            data.queue is None
-            and data.color is not None
-            and (data.output or not any(c == data.color and not o for (o, _), c in ev.pe.queue_colors.items()))
-        ):
+        if data.queue is None and data.color is not None and (data.output or not ev.pe.receives_by_queue(data.color)):
             ev.pe.use(ev, "color", data.color, node)
             color = ev.pe.color(data.color)
         elif data.queue is None and data.color is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable as Function
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +22,7 @@ from ..csl.errors import CslError
 from ..csl.source import CallNote, Diagnostic, Note, Source
 from . import types
 from .addresses import pointer_word
+from .asking import Bodies, Journal, Results
 from .comptime_known import warn as warn_of_late
 from .emit import Builder, has_one_register
 from .frames import Frame
@@ -110,6 +111,8 @@ class Session:
         self.exports: dict[str, Any] = {}
         """Names the layout exports, `exports.Name` each."""
         self.analyses = TreeAnalyses()
+        self.bodies = Bodies()
+        self.results = Results()
         self.color_names: dict[int, str] = {}
         """What the layout calls colors, by number."""
         self.color_names_of_pes: dict[int, str] = {}
@@ -196,6 +199,13 @@ class Evaluator:
         self.session = session
         self.lanes = lanes
         self.pe = pe
+        """The program of the PEs. While a body is emitted it is seen through `asking.AskedProgram`."""
+        self.owner = pe
+        """The same, always itself."""
+        self.journal: Journal | None = None
+        """What the body being emitted has asked; None while no body is emitted, or an answer is found."""
+        self.spent_around: list[dict[Hashable, int]] = []
+        """What `asking.Journal.spent` is in the bodies whose emission has led to the one being emitted."""
         self.frames: list[Frame] = []
         self.frame: Frame = None  # pyright: ignore[reportAttributeAccessIssue]
         self.builder: Builder | None = None
@@ -204,6 +214,7 @@ class Evaluator:
         self.live: list[Local] = []
         """The variables of all calls being emitted, innermost last."""
         self.instances: list[Module] = []
+        self._instances: dict[Hashable, Module] = {}
         self.in_layout = False
         self.is_checking = False
         """True if code is evaluated for its errors alone (`checking`)."""
@@ -461,8 +472,13 @@ class Evaluator:
 
         Raises CslError for the mistakes of the file.
         """
+        if self.journal is not None:
+            self.journal.give_up()
         file = self.session.files.parse(path)
         module = Module(name, file, path, bindings, is_library or LIBRARIES in path.parents)
+        while module.key in self._instances:
+            module.number += 1
+        self._instances[module.key] = module
         for declaration in file.declarations:
             if isinstance(declaration, syntax.Variable | syntax.Function):
                 previous = module.globals.get(declaration.name)
@@ -484,6 +500,10 @@ class Evaluator:
         self.instances.append(module)
         self.session.imports_memcpy |= path == LIBRARIES / "memcpy" / "memcpy.csl"
         return module
+
+    def instance(self, key: Hashable) -> Module | None:
+        """Return the module with a key, if there is one."""
+        return self._instances.get(key)
 
     def find_file(self, node: syntax.Node, name: str) -> Path:
         """Return the file that an import or @set_tile_code names; raises CslError if there is none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
@@ -14,6 +14,7 @@ from ..csl.errors import CslError
 from ..targets.wavelets import EXTENTS
 from . import calls, control, emit, linkage, packing, scalars, source_names, types
 from .addresses import HeldAddress, linear, moved
+from .asking import key_of, lasting_question, question
 from .checking import check_untaken
 from .comptime_known import reason
 from .comptime_known import warn as warn_of_late
@@ -121,8 +122,8 @@ class GlobalVariable(Memory):
         super().__init__(where, type, const=False)
         self.variable = variable
 
-    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
-        return super().load(ev, node)
+    def asked(self) -> Hashable:
+        return "variable", self.type, key_of(self.where), key_of(self.variable)
 
     def initial(self) -> Value:
         """Return what the variable holds when the program starts."""
@@ -130,6 +131,7 @@ class GlobalVariable(Memory):
         return Value(self.type, control.zero(self.type)) if value is None else value
 
 
+@lasting_question
 def global_place(ev: Evaluator, found: Global, node: syntax.Node) -> Place:
     """Return what a global name stands for, resolving it first."""
     declaration = found.node
@@ -485,8 +487,14 @@ def _may_stop(ev: Evaluator, type: Type, node: syntax.Node) -> bool:
     """Return True if an operation on numbers that happen to be known may stop the PE by an exception when it runs."""
     if ev.builder is None or ev.is_checking or not isinstance(type, types.Float):
         return False
+    return _traps(ev) and reason(ev, node) is not None
+
+
+@question
+def _traps(ev: Evaluator) -> bool:
+    """Return True if the program may let operations stop the PE."""
     files = (module.file for module in ev.instances if not module.is_library)
-    return any(map(ev.session.analyses.traps, files)) and reason(ev, node) is not None
+    return any(map(ev.session.analyses.traps, files))
 
 
 def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:

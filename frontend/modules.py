@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,6 +88,13 @@ class Module:
     globals: dict[str, Global] = field(default_factory=dict[str, Global])
     signatures: dict[str, Function] = field(default_factory=dict[str, Function])
     """The types of its functions, as far as they have been asked for."""
+    number: int = 0
+    """Of the modules with the same name and file."""
+
+    @property
+    def key(self) -> Hashable:
+        """What the module has in common with its counterparts in other programs of the same files, and no other."""
+        return self.name, self.path, self.is_library, self.number
 
     @property
     def library(self) -> str | None:

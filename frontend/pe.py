@@ -40,10 +40,10 @@ from .frames import Frame
 from .linkage import linked_name
 from .modules import Global, Module
 from .packing import to_words
-from .recursion import OutlinedFunction, in_place
+from .recursion import OutlinedFunction
 from .scalars import bits as bits_of
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Lanes, Value, is_elements, is_ssa
+from .values import Address, Buffer, Callable, Column, Lanes, Value, is_by_content, is_ssa
 
 TASK_KINDS = {
     types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
@@ -137,9 +137,9 @@ class PeProgram:
         """The first call through a pointer of each type."""
         self.checked: set[tuple[int, int, tuple[str, ...]]] = set()
         """Generic functions checked as a whole, by the types they are called with."""
-        self.inlined: dict[tuple[int, int], int] = {}
+        self.inlined: dict[Hashable, int] = {}
         """How much code the calls of each function have made that were emitted in place."""
-        self.shared_functions: dict[tuple[int, int], str | None] = {}
+        self.shared_functions: dict[Hashable, str | None] = {}
         """The symbols of outlined functions; None for those that cannot."""
         self.recursive: list[OutlinedFunction] = []
         """Functions that call themselves otherwise than in tail position."""
@@ -326,10 +326,21 @@ class PeProgram:
                     item = words[position // 2] if words else pattern >> (8 * position) & WORD_MASK
                     image.put(start + position, min(2, types.size(in_memory)), item)
 
-    def constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
-        """Return the memory of a constant; equal ones share it."""
+    def constant_of(self, ev: Evaluator, holder: Global, node: syntax.Node) -> Address:
+        """Return the memory of a global constant."""
+        if holder.memory is None:
+            assert holder.value is not None
+            holder.memory = self.own_constant(ev, holder.value, node, holder)
+        return holder.memory
+
+    def constant(self, ev: Evaluator, value: Value, node: syntax.Node) -> Address:
+        """Return the memory of a constant that `is_by_content`."""
+        return self.own_constant(ev, value, node)
+
+    def own_constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
+        """Return the memory of a constant; equal ones share it if they are short arrays."""
         name = "constant" if holder is None else holder.module.symbol(holder.node.name)
-        key = (value.type, repr(value.data)) if is_elements(value.data) and len(value.data) < 4096 else id(value)
+        key = (value.type, repr(value.data)) if is_by_content(value) else id(value)
         found = self._constants.get(key)
         if found is None:
             found = self._constants[key] = self.allocate(ev, name, value.type, value, ev.source, node)
@@ -345,19 +356,11 @@ class PeProgram:
             return None
         return self._constant_values.get(where.buffer.symbol)
 
-    def local_memory(self, ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
-        """Return the memory of a local variable whose address is taken, or that is an array.
-
-        Each call of a function inside itself has its own.
-        """
-        module, function = ev.frame.module, ev.frame.function
-        if any(frame.is_recursive for frame in in_place(ev, whole=True)):
-            ev.fail(
-                node,
-                f"'{node.name}' needs memory of its own in each call of a function that calls itself, which is not "
-                "supported; declare it outside the function, or pass what it holds as a parameter",
-            )
-        depth = sum(frame.module is module and frame.function is function for frame in ev.frames)
+    def local_array(
+        self, ev: Evaluator, node: syntax.Variable, type: Type, function: syntax.Function | None, depth: int
+    ) -> Address:
+        """Return the memory of a local variable of a function, in the call of it that is inside `depth` of them."""
+        module = ev.frame.module
         key = (id(module), id(node), type, depth)
         found = self._locals.get(key)
         if found is None:
@@ -537,6 +540,18 @@ class PeProgram:
             self.called_indirectly[type] = called
         return symbol
 
+    def is_outlined(self, function: Callable) -> bool:
+        """Return True if there is code by now of a function that calls itself."""
+        return any(
+            found.function.node is function.node and found.function.module is function.module
+            for found in self.recursive
+        )
+
+    def count_inlined(self, spent: dict[Hashable, int]) -> None:
+        """Count the code that calls of functions have made in a body in which they were emitted in place."""
+        for key, size in spent.items():
+            self.inlined[key] = self.inlined.get(key, 0) + size
+
     def unblock_queue(self, ev: Evaluator, number: int, node: syntax.Node) -> None:
         """Let control wavelets of a color (WSE-2) or input queue (WSE-3) that has no data task start control tasks."""
         by_color = self.session.target.data_tasks_by_color
@@ -551,7 +566,38 @@ class PeProgram:
             if isinstance(op, wse.InputQueueOp) and op.sym_name.data in symbols:
                 op.unblocked = UnitAttr()
 
+    def receives_by_queue(self, color: int) -> bool:
+        """Return True if the wavelets of a color are received by an input queue that the program names."""
+        return any(other == color and not output for (output, _), other in self.queue_colors.items())
+
+    def is_initialized(self, output: bool, number: int) -> bool:
+        """Return True if the program initializes a queue."""
+        return (output, number) in self.initialized
+
+    def report_queue(self, output: bool, number: int) -> None:
+        """Take note that a warning says that a queue has no color."""
+        self.reported_queues.add((output, number))
+
+    def name_queue(self, output: bool, number: int, name: str) -> None:
+        """Take note of what the program calls a queue."""
+        self.queue_names.setdefault((output, number), name)
+
+    def is_host_stream(self, color: int, way: str) -> bool:
+        """Return True if the host sends or receives by a color on this PE."""
+        return (color, way) in self.host_streams
+
     # Tasks
+
+    def is_bound(self, kind: wse.TaskKind, id: int) -> bool:
+        """Return True if a task is bound to an id."""
+        return (kind, id) in self.bindings
+
+    def symbol_of(self, task: Callable) -> str | None:
+        """Return the symbol of a task, None if it is not bound to an id."""
+        for binding in self.bindings.values():
+            if binding.task.node is task.node and binding.task.module is task.module:
+                return binding.symbol
+        return None
 
     def task_symbol(self, ev: Evaluator, kind: wse.TaskKind, id: int, node: syntax.Node) -> str:
         """Return the symbol of the task an id is bound to."""

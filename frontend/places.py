@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
@@ -13,13 +14,26 @@ from ..csl.errors import CslError
 from . import packing, types
 from .addresses import HeldAddress, indexed, moved, word_of
 from .arrays import copy_array, fill_array
+from .asking import key_of
 from .checking import opaque
 from .conversion import extend
 from .emit import has_one_register, scalar, stored
 from .evaluator import Evaluator, Serial
 from .modules import Global
 from .types import Type
-from .values import Address, Callable, Column, Local, Value, element_data, element_of, is_elements, is_ssa, known
+from .values import (
+    Address,
+    Callable,
+    Column,
+    Local,
+    Value,
+    element_data,
+    element_of,
+    is_by_content,
+    is_elements,
+    is_ssa,
+    known,
+)
 
 
 class UnknownDescriptor(CslError):
@@ -51,9 +65,19 @@ class Place:
         """Return the function this is, if it is one by name."""
         return None
 
+    def asked(self) -> Hashable:
+        """Return what places are equal by as answers to a question (`asking.key_of`)."""
+        raise AssertionError(f"a {type(self).__name__} does not answer questions")
+
     @property
     def is_const(self) -> bool:
         return True
+
+
+def _constant(ev: Evaluator, value: Value, node: syntax.Node) -> Address:
+    """Return the memory of a constant."""
+    pe = ev.program
+    return pe.constant(ev, value, node) if is_by_content(value) else pe.own_constant(ev, value, node)
 
 
 class Temporary(Place):
@@ -65,6 +89,9 @@ class Temporary(Place):
 
     def load(self, ev: Evaluator, node: syntax.Node) -> Value:
         return self.value
+
+    def asked(self) -> Hashable:
+        return "temporary", key_of(self.value)
 
     def function(self) -> Callable | None:
         data = self.value.data
@@ -96,7 +123,7 @@ class Temporary(Place):
             place = Memory(ev.pe.spill(ev, self.type, node), self.type, const=False)
             place.store(ev, self.value, node)
             return place
-        return Memory(ev.pe.constant(ev, self.value, node), self.type, const=True)
+        return Memory(_constant(ev, self.value, node), self.type, const=True)
 
 
 class Held(Place):
@@ -106,6 +133,10 @@ class Held(Place):
         self.holder = holder
         self.type = type
         self.path = path
+
+    def asked(self) -> Hashable:
+        assert isinstance(self.holder, Global) and not self.path, "questions are about whole globals"
+        return "held", self.type, key_of(self.holder), key_of(self.holder.value)
 
     def _value(self) -> Value:
         value = self.holder.value
@@ -186,10 +217,8 @@ class Held(Place):
         if not self.is_const or ev.pe is None or types.is_comptime_only(self.type):
             ev.fail(node, f"'{self._name}' exists at compile time only; it has no address")
         if isinstance(self.holder, Global) and not self.path:
-            if self.holder.memory is None:
-                self.holder.memory = ev.pe.constant(ev, self._value(), node, self.holder)
-            return self.holder.memory
-        return ev.pe.constant(ev, self._value(), node)
+            return ev.pe.constant_of(ev, self.holder, node)
+        return _constant(ev, self._value(), node)
 
     def beginning(self) -> tuple[Held, int]:
         """Return the whole variable and the byte of it that this begins at; this itself if its bytes are not known."""
@@ -423,7 +452,7 @@ class Memory(Place):
             fill_array(ev, self.where, self.type, Value(self.type.element, data[0]), node)
         else:
             assert ev.pe is not None
-            copy_array(ev, self.where, ev.pe.constant(ev, value, node), self.type, node)
+            copy_array(ev, self.where, _constant(ev, value, node), self.type, node)
 
     def _store_descriptor(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
         assert ev.pe is not None

@@ -7,7 +7,7 @@ sets the parameters and goes on with the next iteration. Nothing here emits code
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -265,6 +265,8 @@ class OutlinedFunction:
 def outlined(ev: Evaluator, function: Callable, arguments: Sequence[Value]) -> OutlinedFunction | None:
     """Return the function with the code of a call, if there is one by now."""
     assert ev.pe is not None
+    if not ev.pe.is_outlined(function):
+        return None
     for found in ev.pe.recursive:
         if (
             found.function.node is function.node
@@ -282,7 +284,7 @@ class Checkpoint:
     """The state of emission at one place, to which it can go back."""
 
     def __init__(self, ev: Evaluator) -> None:
-        assert ev.pe is not None
+        assert ev.owner is not None
         self.ev = ev
         self.builder = ev.code
         self.location: FileLineColLoc | None = self.builder.location
@@ -290,16 +292,24 @@ class Checkpoint:
         self.last: Operation | None = self.block.last_op
         self.mark = self.builder.mark()
         self.live = [(local, local.value, local.type) for local in ev.live]
-        self.inlined = dict(ev.pe.inlined)
+        self.counts = [(count, dict(count)) for count in self._counts()]
 
     def restore(self) -> None:
         """Drop the code emitted since, and give the variables what they held."""
         ev = self.ev
-        assert ev.pe is not None
         self.builder.go_back(self.mark, self.block, self.last)
         self.builder.location = self.location
         del ev.live[len(self.live) :]
         for local, value, type in self.live:
             local.value, local.type = value, type
-        ev.pe.inlined.clear()
-        ev.pe.inlined.update(self.inlined)
+        for count, before in self.counts:
+            count.clear()
+            count.update(before)
+        if ev.journal is not None:
+            # What has been asked meanwhile counts for nothing, but may have had effects.
+            ev.journal.give_up()
+
+    def _counts(self) -> list[dict[Hashable, int]]:
+        """Return the counts of the code that calls have made in place."""
+        assert self.ev.owner is not None
+        return [self.ev.owner.inlined, *([] if self.ev.journal is None else [self.ev.journal.spent])]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from ..csl import syntax
 from . import types
+from .asking import lasting_question
 from .evaluator import Evaluator
 from .frames import Frame
 from .types import Type
 from .values import Callable
 
 
+@lasting_question
 def signature(ev: Evaluator, function: Callable, node: syntax.Node) -> types.Function:
     """Return the type of a function; generic parameters without a type of their own count as `comptime_struct`."""
     kept = function.module.signatures.get(function.name)

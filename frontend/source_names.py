@@ -22,4 +22,4 @@ def note(ev: Evaluator, name: str, value: Value | None) -> None:
         names = ev.session.color_names if ev.pe is None else ev.session.color_names_of_pes
         names.setdefault(value.data, name)
     elif ev.pe is not None and value.type in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
-        ev.pe.queue_names.setdefault((value.type is types.OUTPUT_QUEUE, value.data), name)
+        ev.pe.name_queue(value.type is types.OUTPUT_QUEUE, value.data, name)

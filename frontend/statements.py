@@ -11,9 +11,10 @@ from .evaluator import Evaluator, Unchecked
 from .expressions import assign, binary
 from .frames import Break, Continue, Return, Target, flag
 from .places import Memory, Temporary
+from .recursion import in_place
 from .registry import expression, statement
 from .types import Type
-from .values import NOTHING, VOID, Local, Value, boolean, known
+from .values import NOTHING, VOID, Address, Local, Value, boolean, known
 
 # Blocks
 
@@ -127,7 +128,7 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
         assert ev.pe is not None
         if ev.is_checking:
             raise Unchecked
-        local.memory = ev.pe.local_memory(ev, node, type)
+        local.memory = _local_memory(ev, node, type)
         local.value = None
         if value is not None:
             Memory(local.memory, type, const=False).store(ev, value, node)
@@ -235,3 +236,19 @@ def _continue(ev: Evaluator, node: syntax.Continue, want: Type | None) -> Value:
     assert target.continued is not None
     target.continued.value = boolean(True)
     return NOTHING
+
+
+def _local_memory(ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
+    """Return the memory of a local variable whose address is taken, or that is an array.
+
+    Each call of a function inside itself has its own.
+    """
+    if any(frame.is_recursive for frame in in_place(ev, whole=True)):
+        ev.fail(
+            node,
+            f"'{node.name}' needs memory of its own in each call of a function that calls itself, which is not "
+            "supported; declare it outside the function, or pass what it holds as a parameter",
+        )
+    module, function = ev.frame.module, ev.frame.function
+    depth = sum(frame.module is module and frame.function is function for frame in ev.frames)
+    return ev.program.local_array(ev, node, type, function, depth)

@@ -199,6 +199,15 @@ def is_elements(data: Any) -> TypeIs[list[Any]]:
     return isinstance(data, list)
 
 
+MAX_CONSTANT_BY_CONTENT = 4095
+"""Elements of the longest arrays that are compared with others, which takes time."""
+
+
+def is_by_content(value: Value) -> bool:
+    """Return True if a constant is the same as another if both hold the same."""
+    return is_elements(value.data) and len(value.data) <= MAX_CONSTANT_BY_CONTENT
+
+
 def is_members(data: Any) -> TypeIs[tuple[Value, ...]]:
     """Return True if data is that of a struct or a union: a tuple of values."""
     return isinstance(data, tuple)

@@ -80,5 +80,8 @@ def _comptime_print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
         if key in ev.session.printed:
             return VOID
         ev.session.printed.add(key)
+    elif ev.journal is not None:
+        # Every evaluation prints.
+        ev.journal.give_up()
     ev.session.options.print(text)
     return VOID

@@ -219,12 +219,12 @@ def _with_own_color(ev: Evaluator, data: Any, node: syntax.Node) -> Any:
     The run reports what is sent or awaited on a queue without a color (AMB-34).
     """
     assert ev.pe is not None
-    if not isinstance(data, FabricDescriptor) or data.queue is None or (data.output, data.queue) in ev.pe.initialized:
+    if not isinstance(data, FabricDescriptor) or data.queue is None or ev.pe.is_initialized(data.output, data.queue):
         return data
     if data.output and not ev.session.target.queues_keep_color:
         return data
     way, rule = ("output", "DSR-047") if data.output else ("input", "DSR-046")
-    ev.pe.reported_queues.add((data.output, data.queue))
+    ev.pe.report_queue(data.output, data.queue)
     ev.warn(
         node,
         f"{way} queue {data.queue} is used through a DSR, and so must be given its color by @initialize_queue ({rule})",

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ...csl import syntax
 from ...dialects import wse
 from .. import message_passing, types
+from ..asking import question
 from ..calls import call
 from ..conversion import cast
 from ..emit import of_cb16, stored
@@ -34,6 +35,7 @@ def _shared(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return Value(types.MODULE, shared_module(ev, ev.text(argument, "the name of a library")))
 
 
+@question
 def shared_module(ev: Evaluator, name: str) -> Module:
     """Return the one instance of a library that all of a PE's program shares."""
     assert ev.pe is not None
@@ -164,7 +166,7 @@ def _is_host_stream(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
     """Return True if a color is one on which this PE sends to the host; the modules are imported by now."""
     (argument,) = node.arguments
     number = ev.data(ev.expr(argument), argument, "the color")
-    return boolean((number, "out") in ev.program.host_streams)
+    return boolean(ev.program.is_host_stream(number, "out"))
 
 
 @TABLE.row("@loom_directive(directive, is_x, root, count)", where=Where.RUN_TIME)

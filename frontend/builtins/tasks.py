@@ -86,7 +86,7 @@ def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.T
 def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: syntax.Node) -> str:
     """Return the symbol of a task in the IR; for a color or queue without a data task, the queue's."""
     assert ev.pe is not None
-    if kind is wse.TaskKind.DATA and (kind, number) not in ev.pe.bindings:
+    if kind is wse.TaskKind.DATA and not ev.pe.is_bound(kind, number):
         by_color = ev.session.target.data_tasks_by_color
         if value.type is types.COLOR or (value.type is types.DATA_TASK_ID and by_color):
             return ev.pe.queue(ev, False, None, number, node)
@@ -98,9 +98,9 @@ def completion_symbol(ev: Evaluator, value: Value, node: syntax.Node) -> str:
     """Return the symbol of the task or queue that the end of an operation activates or unblocks."""
     assert ev.pe is not None
     if isinstance(value.data, Callable):
-        for binding in ev.pe.bindings.values():
-            if binding.task.node is value.data.node and binding.task.module is value.data.module:
-                return binding.symbol
+        symbol = ev.pe.symbol_of(value.data)
+        if symbol is not None:
+            return symbol
         ev.fail(node, f"task '{value.data.name}' is not bound to an id; bind it in a comptime block")
     state = _states(ev, value, node)  # pyright: ignore[reportArgumentType]
     if state is None:
