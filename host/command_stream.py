@@ -42,7 +42,7 @@ class CommandStream:
         """
         before = self._counts()
         machine = self._machine
-        machine.launch(name, arguments)
+        machine.launch(name, arguments, machine.target.timing.launch)
         if machine.watch is not None:
             machine.watch.begin(f"launch of '{name}'", lambda: self._in_words(before))
         hang = settle()

@@ -9,30 +9,32 @@ from xdsl.dialects.builtin import ModuleOp
 from ..backend.tables import NotAssembled, assemble
 from ..diagnostics.errors import LoomError
 from ..dialects import flow
+from ..operations.prices import Prices
 from ..runtime import Machine
 from ..runtime.executors import AUTO, OF_TABLES, Unable, chosen, of_grid
 
 
 def load(
-    module: ModuleOp | flow.FabricOp, *, executor: str | None = None, trace: IO[bytes] | None = None, **options: Any
-) -> Machine:
+    module: ModuleOp | flow.FabricOp, *, executor: str | None = None, trace: IO[bytes] | None = None,
+    prices: Prices | None = None, **options: Any,
+) -> Machine:  # fmt: skip
     """Return a machine with a program loaded; see `Machine`.
 
     If any executor may run it, that is the one of `of_grid` where it can, and else the one of warps.
     """
     name = chosen() if executor is None else executor
     if name in OF_TABLES:
-        return Machine(assemble(_fabric(module)), executor=name, trace=trace, **options)
+        return Machine(assemble(_fabric(module)), executor=name, trace=trace, prices=prices, **options)
     if name != AUTO:
-        return Machine(module, executor=name, trace=trace, **options)
+        return Machine(module, executor=name, trace=trace, prices=prices, **options)
     fabric = _fabric(module)
     first = of_grid(fabric.width.value.data * fabric.height.value.data)
     if first is not None and not options:
         try:
-            return Machine(assemble(fabric), executor=first, trace=trace)
+            return Machine(assemble(fabric), executor=first, trace=trace, prices=prices)
         except (NotAssembled, Unable):
             pass
-    return Machine(module, executor="warps", trace=trace, **options)
+    return Machine(module, executor="warps", trace=trace, prices=prices, **options)
 
 
 def _fabric(module: ModuleOp | flow.FabricOp) -> flow.FabricOp:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import index
 from typing import IO, Any
 
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..diagnostics.errors import LoomError
 from ..operations import integers
+from ..operations.prices import Prices
+from ..operations.prices import of as prices_of
+from ..operations.prices import read as prices_of_file
 from ..runtime import Deadlock
 from ..runtime.watch import Watch
 from . import machines
@@ -25,7 +28,8 @@ class Simulator:
     `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
     all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
     each step, see `loomir.runtime.warps.trace`. `watch` reports runs that take long. Cycles are estimates
-    of the target's cost model.
+    of the target's cost model; `prices` are instead of some of its prices, by name, or in a JSON file of this path
+    (docs/costs.md).
     """
 
     def __init__(
@@ -34,6 +38,7 @@ class Simulator:
         step_limit: int | None = None,
         trace: IO[bytes] | None = None,
         watch: Watch | None = None,
+        prices: Mapping[str, Any] | str | None = None,
     ) -> None:
         if not isinstance(program, Program):
             raise LoomError(f"a simulator runs a compiled program, not {program!r}; make one with loomir.compile")
@@ -41,7 +46,7 @@ class Simulator:
             raise LoomError(f"a trace is written to a binary stream, not {trace!r}; open a file with mode 'wb'")
         self.program = program
         self.step_limit = _steps(step_limit)
-        self._machine = machines.load(program.module, trace=trace)
+        self._machine = machines.load(program.module, trace=trace, prices=_prices(prices))
         self._machine.watch = watch
 
     def set(self, name: str, value: ArrayLike) -> None:
@@ -139,6 +144,12 @@ class Simulator:
         if symbol is None or symbol.kind != kind:
             raise LoomError(f"the program exports no {kind} '{name}'; {describe(self.program.symbols, kind)}")
         return symbol
+
+
+def _prices(given: Mapping[str, Any] | str | None) -> Prices | None:
+    if given is None:
+        return None
+    return prices_of_file(given) if isinstance(given, str) else prices_of(given)
 
 
 def _steps(limit: int | None) -> int | None:

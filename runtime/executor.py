@@ -151,8 +151,8 @@ class Executor(Protocol):
 
     # Host
 
-    def launch(self, name: str, arguments: Sequence[int | float]) -> None:
-        """Activate an exported function on all units that have it, at `cycles`; arguments fit its parameters."""
+    def launch(self, name: str, arguments: Sequence[int | float], delay: int = 0) -> None:
+        """Activate an exported function on all units that have it, `delay` after `cycles`; arguments fit."""
         ...
 
     def is_launched(self, name: str) -> bool:

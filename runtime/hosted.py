@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..diagnostics.errors import LoomError
 from ..operations import integers, nans
+from ..operations.prices import Prices
 from ..operations.print_format import shown, split_format
 from ..operations.scalar_types import numpy_type
 from .engine import BUDGET, ERROR, Engine
@@ -39,14 +40,14 @@ SLICE = 0.05
 MAX_STEPS = (1 << 63) - 1
 
 
-def host(program: object, warnings: Warnings, make: Callable[[Fabric], Engine]) -> HostedEngine:
-    """Return an executor of tables, with the engine that `make` returns for their fabric.
+def host(program: object, warnings: Warnings, make: Callable[[Fabric], Engine], prices: Prices) -> HostedEngine:
+    """Return an executor of tables, with the engine that `make` returns for their fabric, and prices of its target.
 
     Raises LoomError for tables that cannot be loaded.
     """
     assert isinstance(program, Tables), "checked by `executors.load`"
     with _enough_memory():
-        fabric = fabric_of(program)
+        fabric = fabric_of(program, prices)
         return HostedEngine(fabric, make(fabric), warnings)
 
 
@@ -113,9 +114,9 @@ class HostedEngine:
 
     # Launches and streams
 
-    def launch(self, name: str, arguments: Sequence[int | float]) -> None:
-        """Activate an exported function on all units that have it."""
-        now = self.cycles
+    def launch(self, name: str, arguments: Sequence[int | float], delay: int = 0) -> None:
+        """Activate an exported function on all units that have it, `delay` cycles from now."""
+        now = self.cycles + delay
         for task, kinds in self._launchers(name):
             values = [as_register(kind, value) for kind, value in zip(kinds, arguments, strict=True)]
             self.engine.launch(task, values, now)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .. import targets
 from ..diagnostics.errors import LoomError
 from ..operations import integers
+from ..operations.prices import Prices, from_environment
 from . import copies, deadlock, executors, host_streams
 from .deadlock import Deadlock, Hang, Starved
 from .executor import Buffer, ChipExecutor, Color, Executor, Function, HostStream, UnitClass
@@ -30,19 +31,22 @@ class Machine:
     """Executes a program: the module of a `flow.fabric`, or whatever else the executor takes.
 
     `executor` is one by name (`executors.EXECUTORS`); by default the one that the environment asks for. `trace` is a
-    binary stream that gets one JSON object a line for each step. The other options are the executor's own. Raises
+    binary stream that gets one JSON object a line for each step. `prices` are instead of the target's, by default those
+    that the environment names. The other options are the executor's own. Raises
     LoomError for a program that cannot be loaded (unknown operations, regions off the grid, routes in a circle), or
     that the executor cannot run.
     """
 
     def __init__(
-        self, program: object, *, executor: str | None = None, trace: IO[bytes] | None = None, **options: Any
-    ) -> None:
+        self, program: object, *, executor: str | None = None, trace: IO[bytes] | None = None,
+        prices: Prices | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        options["prices"] = from_environment() if prices is None else prices
         self.executor_name = executors.of(program) if executor is None else executor
         self._warnings = Warnings()
         self.executor: Executor = executors.load(self.executor_name, program, self._warnings, trace, options)
         self._outline = self.executor.outline
-        self.target = targets.fabric(self._outline.target)
+        self.target = options["prices"].apply(targets.fabric(self._outline.target))
         self.is_chip = self.target.name in targets.CHIPS
         self.watch: Watch | None = None
         """Reports runs that take long; None if nothing does."""
@@ -215,8 +219,8 @@ class Machine:
 
     # Launches and streams
 
-    def launch(self, name: str, arguments: Sequence[Any] = ()) -> None:
-        """Start an exported function on every PE that has it, when the machine is idle next.
+    def launch(self, name: str, arguments: Sequence[Any] = (), delay: int = 0) -> None:
+        """Start an exported function on every PE that has it, `delay` cycles after the machine is idle next.
 
         Raises LoomError for an unknown function or arguments that do not fit its parameters.
         """
@@ -229,7 +233,7 @@ class Machine:
             if launched:
                 raise LoomError(f"'{name}' has been launched and not run yet; run the machine before the next launch")
             values = [_argument(name, kind, value) for kind, value in zip(kinds, arguments, strict=True)]
-        self.executor.launch(name, values)
+        self.executor.launch(name, values, delay)
 
     def send(self, color: str, x: int, y: int, w: int, h: int, words: Any) -> None:
         """Send words to the PEs of a region whose first PE is (x, y), [h, w, n], on a stream from the host.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from .chip import Chip
-from .model import Target, Timing
+from .model import PRICES, Target, Timing
 
 BLOCKS = 1 << 16
 """Rows of the fabric; a launch chooses how many blocks there are."""
@@ -17,9 +17,8 @@ SCALAR_BYTES = 1 << 16
 """Memory of a core for scalars; tiles are in memories of their own."""
 
 _UNTIMED = Timing(
-    hop=0, link_words=0, turn=0, inject=0, ramp=0, task_start=0, instruction=0, float_latency=0, branch_not_taken=0,
-    branch_taken=0, dsd_setup=0, async_issue=0, read_words=1, half_lanes=1, single_lanes=1,
-    single_multiply=Fraction(0), reduction=0,
+    **dict.fromkeys(PRICES, 0), link_words=0, read_words=1, half_lanes=1, single_lanes=1, single_multiply=Fraction(0),
+    elements=(),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ another machine. Knows nothing of IR, passes or the engine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 
@@ -26,14 +26,63 @@ class Timing:
     """From a router to the queue of its own PE."""
     task_start: int
     """From the last wavelet of an operation to the first instruction of the task it activates."""
+    launch: int
+    """From a call of the host to the start of the function on the PEs, through <memcpy>."""
+
+    # Scalar code; the classes are described in `operations.costs`.
     instruction: int
-    """One scalar instruction."""
+    """A scalar instruction without a price of its own."""
     float_latency: int
     """A floating-point instruction that the next one depends on."""
     branch_not_taken: int
     branch_taken: int
-    dsd_setup: int
-    """Before the first element of a DSD operation."""
+    loop: int
+    """An iteration of a loop, besides its test and its step."""
+    call: int
+    """A call that leads to no function that has not returned yet."""
+    recursive_call: int
+    access_16: int
+    """A load or store of 8 or 16 bits at an address that is known."""
+    access_32: int
+    indexed_access_16: int
+    """A load or store of 8 or 16 bits with an index that is computed."""
+    indexed_access_32: int
+    integer_division_16: int
+    """A quotient or remainder."""
+    integer_division_32: int
+    float_division_16: int
+    float_division_32: int
+    square_root_16: int
+    """Roots and their reciprocals."""
+    square_root_32: int
+    exponential_16: int
+    exponential_32: int
+    logarithm_16: int
+    logarithm_32: int
+    trigonometric_16: int
+    """Sine and the like, and their inverse functions."""
+    trigonometric_32: int
+    hyperbolic_16: int
+    """Hyperbolic functions, their inverse functions, and the error function."""
+    hyperbolic_32: int
+    power_16: int
+    power_32: int
+    descriptor: int
+    """A change of a descriptor."""
+    register_load: int
+    """A load of a data structure register."""
+    task_control: int
+    """An activation, a block or an unblocking."""
+    timestamp: int
+    """A read of the clock."""
+
+    # DSD operations
+    memory_setup: int
+    """Before the first element of an operation in memory."""
+    send_setup: int
+    """Before the end of an operation that sends, which lasts so long besides its elements."""
+    receive_setup: int
+    """Before the first element of an operation that receives, or works with a FIFO."""
     async_issue: int
     """What an asynchronous operation costs the thread that starts it."""
     read_words: int
@@ -46,17 +95,25 @@ class Timing:
     """Cycles for one 32-bit floating-point product, with or without the sum."""
     reduction: int
     """Cycles for one element accumulated into a scalar."""
+    elements: tuple[tuple[str, Fraction], ...] = ()
+    """Cycles for one element of DSD operations that have a price of their own, by name: `fmacs`, `mov16`. These do not
+    follow from the fields above, but strides and accumulation into a scalar still make them slower."""
 
-    def element_cycles(self, function: str, bits: tuple[int, ...], strides: tuple[int, ...]) -> Fraction:
+    def element_cycles(
+        self, function: str, bits: tuple[int, ...], strides: tuple[int, ...], name: str | None = None
+    ) -> Fraction:
         """Return cycles for one element of a DSD operation that computes `function` ("move", "multiply_add", ...).
 
         `bits` are the widths of its elements, destination first, then the sources. `strides` are those of the
         operands in memory, destination first, in elements. A destination that stays in place (stride 0)
         makes any operation but a move a reduction. Words skipped by a stride are read too, but an element never
-        costs more than one whole read.
+        costs more than one whole read. `name` is that of the operation, which may have a price in `elements`.
         """
         words = bits[0] // 16
-        if function == "move":
+        own = next((price for each, price in self.elements if each == name), None)
+        if own is not None:
+            cycles = own
+        elif function == "move":
             cycles = Fraction(words, self.read_words)
         elif function in ("multiply", "multiply_add") and min(bits) == 32:
             cycles = self.single_multiply
@@ -66,6 +123,12 @@ class Timing:
             cycles = max(cycles, Fraction(self.reduction))
         widest = max((abs(stride) for stride in strides), default=1)
         return max(cycles, Fraction(min(widest * words, self.read_words), self.read_words))
+
+
+PRICES = tuple(
+    each.name for each in fields(Timing) if each.type == "int" and not each.name.endswith(("words", "lanes"))
+)
+"""The fields of `Timing` that are cycles, and whole numbers."""
 
 
 @dataclass(frozen=True)

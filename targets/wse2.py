@@ -25,8 +25,7 @@ TIMING = replace(
     half_lanes=4,  # CSL language reference, appendix on SIMD mode
     single_lanes=2,  # CSL language reference, appendix on SIMD mode
     single_multiply=Fraction(1),  # CSL language reference, appendix on SIMD mode: one a cycle; not measured
-    # Borrowed, because measured on the successor only: task_start, instruction, float_latency, branch_not_taken,
-    # branch_taken, dsd_setup, async_issue and reduction.
+    # Borrowed, because measured or fitted on the successor only: all others.
 )
 
 TARGET = replace(

@@ -127,6 +127,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--stats", metavar="FILE.json", help="write the statistics of the run")
     run.add_argument("--trace", metavar="FILE", help="write a trace of the run, one JSON object per line")
+    run.add_argument(
+        "--prices", metavar="FILE.json", help="cycles instead of the target's: an object of names and numbers"
+    )
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
     return parser
 
@@ -231,7 +234,9 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         print(warning, file=sys.stderr)
     trace = outputs.open(arguments.trace, of_hang=True) if arguments.trace is not None else None
     hint = "Ctrl-C ends it, and so does --step-limit N after N steps"
-    simulator = Simulator(program, step_limit=arguments.step_limit, trace=trace, watch=watch_on_stderr(hint))
+    simulator = Simulator(
+        program, step_limit=arguments.step_limit, trace=trace, watch=watch_on_stderr(hint), prices=arguments.prices
+    )
 
     # All that can be wrong with the flags is found before the run, which may take long.
     launches = [(name, _launch_arguments(simulator, name, texts)) for name, *texts in arguments.launch]

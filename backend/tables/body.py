@@ -15,7 +15,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...diagnostics.errors import LoomError
 from ...dialects import flow
 from ...dialects.scalar_types import kind_of
-from ...runtime.tables.instructions import CONTROL_NUMBER, COSTS, FRAME_DESCRIPTOR, KIND, SLOT, STATIC_DESCRIPTOR
+from ...runtime.tables.format import COST_CLASSES
+from ...runtime.tables.instructions import CONTROL_NUMBER, COST, COSTS, FRAME_DESCRIPTOR, KIND, SLOT, STATIC_DESCRIPTOR
 from .code import DESCRIPTOR, JUMP, MOVE, NOTHING, TICK, Code, Instruction, Slot, encode, forward_copies
 from .registers import allocate
 from .values import Known
@@ -32,8 +33,6 @@ MAX_REGISTERS = STATIC_DESCRIPTOR
 
 MAX_DESCRIPTORS = (1 << 16) - FRAME_DESCRIPTOR - 1
 """Static descriptors, and frame descriptors, that an operation can name."""
-
-INSTRUCTION, FLOAT_LATENCY, BRANCH_TAKEN, BRANCH_NOT_TAKEN = range(len(COSTS))
 
 
 @dataclass(frozen=True)
@@ -233,15 +232,21 @@ class Body:
 
     # Costs
 
-    def charge(self, cost: int) -> None:
-        """Note the cost of an instruction."""
-        self.pending[cost] += 1
+    def charge(self, cost: str) -> None:
+        """Note an instruction of a class of costs."""
+        self.pending[COST[cost]] += 1
+
+    def pending_with(self, cost: str) -> list[int]:
+        """Return what is pending, and one instruction of a class more."""
+        pending = list(self.pending)
+        pending[COST[cost]] += 1
+        return pending
 
     def settle(self) -> None:
         """Charge what is pending."""
         while any(self.pending) and not self.is_free:
             share = tuple(min(count, MAX_HALFWORD) for count in self.pending)
-            row = self.sections.intern("costs", share + (0,) * (16 - len(share)))
+            row = self.sections.intern("costs", share + (0,) * (COST_CLASSES - len(share)))
             if row > MAX_HALFWORD:
                 raise LoomError(f"the program has more than {MAX_HALFWORD + 1} kinds of costs; make it smaller")
             self.emit(TICK, row)

@@ -12,7 +12,7 @@ from ...dialects import flow
 from ...dialects.scalar_types import kind_of
 from ...runtime.tables.format import MEMORY_WALK
 from ...runtime.tables.instructions import KIND
-from .body import BRANCH_NOT_TAKEN, BRANCH_TAKEN, INSTRUCTION, Body
+from .body import Body
 from .code import NOTHING
 from .scalars import increment
 
@@ -24,13 +24,13 @@ def if_(body: Body, op: scf.IfOp) -> None:
     before, where = list(body.pending), body.where
     other, join = body.label(), body.label()
     body.control("branch_false", condition, other, uses=[condition])
-    body.charge(BRANCH_NOT_TAKEN)
+    body.charge("branch_not_taken")
     _arm(body, op.true_region.block, results)
     body.where = where
     body.jump(join)
     body.mark(other)
     body.pending = before
-    body.charge(BRANCH_TAKEN)
+    body.charge("branch_taken")
     if op.false_region.blocks:
         _arm(body, op.false_region.block, results)
     else:
@@ -67,19 +67,19 @@ def for_(body: Body, op: scf.ForOp) -> None:
     head, leave = body.label(), body.label()
     start = len(body.code)
     body.control("for_test", counter, leave, uses=[counter, end])
-    body.charge(INSTRUCTION)
-    body.charge(BRANCH_NOT_TAKEN)
-    test = list(body.pending)
+    body.charge("instruction")
+    left = body.pending_with("branch_not_taken")
+    body.charge("loop")
     body.block(block)
     body.where = where
     body.copies([body.use(value) for value in _last(block).operands], carried)
     increment(body, counter, step)
-    body.charge(INSTRUCTION)
+    body.charge("instruction")
     body.settle()
     body.jump(head)
     body.loops.append((start, len(body.code) - 1))
     body.mark(leave)
-    body.pending = test
+    body.pending = left
     for value, register in zip(op.results, carried, strict=True):
         body.values[value] = register
 
@@ -99,9 +99,9 @@ def while_(body: Body, op: scf.WhileOp) -> None:
     assert isinstance(terminator, scf.ConditionOp)
     condition = body.use(terminator.condition)
     body.where = where
-    body.charge(BRANCH_NOT_TAKEN)
     body.control("branch_false", condition, leave, uses=[condition])
-    test = list(body.pending)
+    left = body.pending_with("branch_not_taken")
+    body.charge("loop")
     body.control("step")
     passed = [body.use(value) for value in terminator.args]
     for argument, register in zip(after.args, passed, strict=True):
@@ -113,7 +113,7 @@ def while_(body: Body, op: scf.WhileOp) -> None:
     body.jump(head)
     body.loops.append((start, len(body.code) - 1))
     body.mark(leave)
-    body.pending = test
+    body.pending = left
     for value, register in zip(op.results, passed, strict=True):
         body.values[value] = register
 
@@ -129,7 +129,7 @@ def call(body: Body, op: flow.CallOp) -> None:
     """Append a call, or the code of the function if streams go in or out."""
     name = op.callee.root_reference.data
     body.depend("call", name)
-    body.charge(BRANCH_TAKEN)
+    body.charge("recursive_call" if body.units.is_open(name) else "call")
     if body.units.takes_streams(name):
         _inline(body, op, name)
         return

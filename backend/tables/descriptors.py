@@ -26,7 +26,7 @@ from ...runtime.tables.format import (
 )
 from ...runtime.tables.instructions import BITS, KIND
 from ...targets.wavelets import MAX_DIMENSIONS, MEM4D_STRIDES, WORD_MASK
-from .body import INSTRUCTION, Body
+from .body import Body
 from .code import DESCRIPTOR
 
 
@@ -76,7 +76,7 @@ def stream(body: Body, op: flow.StreamOp) -> None:
     if not pointed and None not in (known_offset, *known_strides, *known_extents):
         body.values[op.result] = template
         return
-    body.charge(INSTRUCTION)
+    body.charge("descriptor")
     result = _copy(body, op.result, template)
     if pointed:
         assert address_value is not None
@@ -152,7 +152,7 @@ def queue_stream(body: Body, op: flow.QueueStreamOp) -> None:
     if count is not None:
         body.values[op.result] = template
         return
-    body.charge(INSTRUCTION)
+    body.charge("descriptor")
     _change(body, "set_extent", _copy(body, op.result, template), _register(body, extent))
 
 
@@ -177,7 +177,7 @@ _UPDATES: dict[type[Operation], str] = {
 def update(body: Body, op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp | flow.RebaseOp | flow.IndexedOp) -> None:
     """Make a stream from another one by the change of a field."""
     source, amount = body.use(op.stream), body.use(op.amount)
-    body.charge(INSTRUCTION)
+    body.charge("descriptor")
     _change(body, _UPDATES[type(op)], _copy(body, op.result, source), amount)
 
 

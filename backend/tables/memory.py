@@ -11,14 +11,15 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...dialects.scalar_types import kind_of
-from ...runtime.tables.instructions import KIND
-from .body import INSTRUCTION, Body
+from ...operations.costs import access_class
+from ...runtime.tables.instructions import BITS, KIND, KINDS
+from .body import Body
 
 
 def load(body: Body, op: flow.LoadOp) -> None:
     """Append a load."""
     key, first, operands = _access(body, op, op.result.type)
-    body.charge(INSTRUCTION)
+    body.charge(access_cost(key))
     result = body.define(op.result)
     body.control("load", result, first, ("access", key), [result], operands)
 
@@ -27,8 +28,14 @@ def store(body: Body, op: flow.StoreOp) -> None:
     """Append a store."""
     key, first, operands = _access(body, op, op.value.type)
     value = body.use(op.value)
-    body.charge(INSTRUCTION)
+    body.charge(access_cost(key))
     body.control("store", value, first, ("access", key), uses=[value, *operands])
+
+
+def access_cost(key: tuple[Any, ...]) -> str:
+    """Return the class of costs of an access: with an index if one is computed, also of what a pointer leads to."""
+    *_, kind, indices = key
+    return access_class(BITS[KINDS[kind]], indexed=indices > 0)
 
 
 def _access(body: Body, op: flow.LoadOp | flow.StoreOp, type: Attribute) -> tuple[tuple[Any, ...], int, Any]:

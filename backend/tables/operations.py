@@ -22,7 +22,7 @@ from ...runtime.tables.format import (
 )
 from ...runtime.tables.instructions import BITS, DSD_ROWS, FORMATS, KIND, PRIORITIES, REGISTER_FILES
 from ...targets.wavelets import TIMESTAMP_WORDS
-from .body import BRANCH_NOT_TAKEN, INSTRUCTION, Body
+from .body import Body
 from .code import NOTHING, Late, Place
 from .scalars import reinterpret
 from .values import Known, reinterpreted
@@ -133,7 +133,7 @@ def set_fifo_length(body: Body, op: flow.SetFifoLengthOp) -> None:
     body.depend("fifo", name)
     body.units.fifo(op, name)
     length = body.use(op.length)
-    body.charge(INSTRUCTION)
+    body.charge("descriptor")
     body.control("set_fifo_length", length, ("fifo", name), 0 if op.side.data == "read" else 1, uses=[length])
 
 
@@ -150,7 +150,7 @@ def load_register(body: Body, op: flow.LoadRegisterOp) -> None:
         settings.tasks, settings.microthread, REGISTER_FILES.index(op.file.data), op.number.value.data, flags,
         settings.priority,
     )  # fmt: skip
-    body.charge(INSTRUCTION)
+    body.charge("register_load")
     body.control("load_register", stream, 0, ("register_load", key), uses=[stream])
 
 
@@ -191,7 +191,7 @@ def unblock(body: Body, op: flow.UnblockOp) -> None:
 def _change_task(body: Body, op: Operation, instruction: str, name: str) -> None:
     body.depend("task", name)
     row = body.units.target_task(op, name)
-    body.charge(INSTRUCTION)
+    body.charge("task_control")
     if row is not None:
         body.observe()
         body.control(instruction, ("task", name))
@@ -205,7 +205,7 @@ def check(body: Body, op: flow.AssertOp) -> None:
     condition = body.use(op.condition)
     shown = NOTHING if op.value is None else body.use(op.value)
     row = body.sections.intern("messages", body.sections.string(op.message.data), int(op.value is not None))
-    body.charge(BRANCH_NOT_TAKEN)
+    body.charge("branch_not_taken")
     body.control("assert", condition, shown, ("message", row), uses=[condition, shown])
 
 
@@ -228,7 +228,7 @@ def directive(body: Body, op: flow.DirectiveOp) -> None:
 
 def timestamp(body: Body, op: flow.TimestampOp) -> None:
     """Append a read of the clock."""
-    body.charge(INSTRUCTION)
+    body.charge("timestamp")
     body.observe()
     words = body.group(TIMESTAMP_WORDS)
     body.control("timestamp", words[0], defs=words)

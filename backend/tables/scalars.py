@@ -14,11 +14,12 @@ from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...dialects.scalar_types import kind_of
 from ...operations import integers
+from ...operations.costs import scalar_class
 from ...operations.float_exceptions import raises
 from ...operations.floats import LOWEST_NORMAL
 from ...runtime.reference.scalars import FUNCTIONS
 from ...runtime.tables.instructions import BITS, FIRST_SCALAR, FLOATS, KIND, KINDS, SCALAR_NUMBER
-from .body import FLOAT_LATENCY, INSTRUCTION, Body
+from .body import Body
 from .code import MOVE, NOTHING, SELECT, Late, Place
 from .values import constant_bits
 
@@ -49,7 +50,7 @@ def scalar(body: Body, op: Operation) -> None:
     operands = [body.use(value) for value in op.operands]
     if divides and not known[1]:
         body.control("check_divisor", operands[1], uses=[operands[1]])
-    body.charge(FLOAT_LATENCY if isinstance(op, flow.Cb16Op) or names[-1] in FLOATS else INSTRUCTION)
+    body.charge(scalar_cost(op, names[-1]))
     if op.name == "arith.select":
         result = body.define(op.results[0])
         condition, chosen, other = operands
@@ -61,6 +62,11 @@ def scalar(body: Body, op: Operation) -> None:
         _compute(body, op, names, operands)
     if traps:
         _trap(body, op, operands, body.use(op.results[0]))
+
+
+def scalar_cost(op: Operation, kind: str) -> str:
+    """Return the class of costs of a scalar operation with a result of a kind."""
+    return scalar_class(op.name, BITS[kind], floats=kind in FLOATS or isinstance(op, flow.Cb16Op))
 
 
 def _number_of(op: Operation, names: tuple[str, ...]) -> int:
@@ -132,7 +138,7 @@ def _trap(body: Body, op: Operation, operands: list[int], result: int) -> None:
 def set_exception_mask(body: Body, op: flow.SetExceptionMaskOp) -> None:
     """Append a change of the exception mask."""
     mask = body.use(op.mask)
-    body.charge(INSTRUCTION)
+    body.charge("instruction")
     body.control("set_exception_mask", mask, uses=[mask])
 
 

@@ -39,10 +39,10 @@ from ...runtime.tables.format import (
     QUEUE_RUN,
     TASK_TYPES,
 )
-from ...runtime.tables.instructions import BITS, FIFO_ACTIONS, INTEGERS, KIND
+from ...runtime.tables.instructions import BITS, COST, FIFO_ACTIONS, INTEGERS, KIND
 from ...targets import Target
 from . import control_flow, descriptors, memory, operations, scalars
-from .body import INSTRUCTION, Body, Handler, Template
+from .body import Body, Handler, Template
 from .image import Image
 from .interning import Sections
 from .values import register_array, register_bits
@@ -484,6 +484,10 @@ class Units:
         type = self.functions[name].function_type
         return any(isinstance(each, flow.StreamType) for each in (*type.inputs, *type.outputs))
 
+    def is_open(self, name: str) -> bool:
+        """Return True if a call of a function leads back to it before it has returned, because it is not assembled."""
+        return name not in self._callees and not self.takes_streams(name)
+
     def callee(self, name: str) -> Callee:
         """Return what a call of a function names; of one that is not assembled yet, a row that it will have."""
         found = self._callees.get(name)
@@ -518,7 +522,7 @@ class Units:
         if template is None:
             body = Body(self, name, where, _HANDLERS, is_free=is_free)
             body.start(block)
-            body.pending[INSTRUCTION] = own
+            body.pending[COST["instruction"]] = own
             body.block(block)
             body.where = body.place
             body.settle()
@@ -556,7 +560,7 @@ class Units:
                 function = self.functions.get(name)
                 if function is None or self.takes_streams(name):
                     return None if function is None else function.body.block
-                return self.callee(name).sees_clock
+                return self.callee(name).sees_clock, self.is_open(name)
             case _:
                 return self.traps
 

@@ -19,7 +19,7 @@ from ..engine import Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
 from ..findings import FINDING
 from ..reports.rest import AT_ROUTER, TASK, WAIT, WAVELETS, Rest
-from ..tables.format import SECTIONS, Tables
+from ..tables.format import COST_CLASSES, SECTIONS, Tables
 from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, MAX_CALLS, SLOTS
 from ..trace_lines import RECORD, Lines
 from . import library
@@ -52,7 +52,10 @@ class _Tables(ctypes.Structure):
     _fields_ = [(name, _Section) for name in SECTIONS_READ]
 
 
-_TIMING = ("hop", "turn", "inject", "ramp", "task_start", "dsd_setup", "async_issue", "read_words", "reduction")
+_TIMING = (
+    "hop", "turn", "inject", "ramp", "task_start", "memory_setup", "send_setup", "receive_setup", "async_issue",
+    "read_words", "reduction",
+)  # fmt: skip
 
 
 class _Timing(ctypes.Structure):
@@ -112,7 +115,7 @@ def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
 def element_cycles(timing: Timing, name: str) -> Fraction:
     """Return the cycles of an element of an operation, but for what strides add: as of stride 1."""
     row = OPERATIONS[name]
-    return timing.element_cycles(row.function, row.operand_bits, ())
+    return timing.element_cycles(row.function, row.operand_bits, (), name)
 
 
 def dsd_rows(timing: Timing) -> Array:
@@ -175,7 +178,7 @@ class Core:
         result.memory = self._keep(memory, memory.dtype).ctypes.data
         lengths = np.array([array.shape[1] for array in self.memory], np.uint64)
         result.memory_bytes = self._keep(lengths, lengths.dtype).ctypes.data
-        prices = np.zeros(16, np.int64)
+        prices = np.zeros(COST_CLASSES, np.int64)
         prices[: len(COSTS)] = [getattr(timing, name) for name in COSTS]
         result.prices = self._keep(prices, prices.dtype).ctypes.data
         rows = dsd_rows(timing)

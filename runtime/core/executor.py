@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import IO
 
+from ...operations.prices import NONE as NO_PRICES
+from ...operations.prices import Prices
 from ..executors import Unable
 from ..fabric.model import Fabric
 from ..hosted import HostedEngine, host
@@ -12,12 +14,14 @@ from ..warnings import Warnings
 from .core import Core, missing_features
 
 
-def load(program: object, warnings: Warnings, trace: IO[bytes] | None = None) -> HostedEngine:
+def load(
+    program: object, warnings: Warnings, trace: IO[bytes] | None = None, prices: Prices = NO_PRICES
+) -> HostedEngine:
     """Return an executor of tables; `trace` gets a line for each step.
 
     Raises LoomError for a program that needs what the core does not have yet.
     """
-    return host(program, warnings, lambda fabric: _core(fabric, trace))
+    return host(program, warnings, lambda fabric: _core(fabric, trace), prices)
 
 
 def _core(fabric: Fabric, trace: IO[bytes] | None) -> Core:

@@ -398,7 +398,8 @@ struct log {
 };
 
 struct timing {
-    int64_t hop, turn, inject, ramp, task_start, dsd_setup, async_issue, read_words, reduction;
+    int64_t hop, turn, inject, ramp, task_start, memory_setup, send_setup, receive_setup, async_issue, read_words;
+    int64_t reduction;
 };
 
 /* Of a DSD operation: sources, if it is a move, words of the destination, numerator and denominator of the cycles of an

@@ -315,7 +315,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
     uint32_t place = core->queue_place[stream->row], lanes = lanes_of(stream), task = running_task(pe);
     cycle rate = cycles_of(core, operation, operands, 1, 1), issued = *now;
     rate = rate < 1 ? 1 : rate;
-    cycle done = issued + (operation->is_async ? core->timing.inject : core->timing.dsd_setup) + rate * count;
+    cycle done = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count;
     int64_t wavelets = (count + lanes - 1) / lanes;
     struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .done = done,
                        .tail = done - issued - core->timing.inject - (wavelets - 1) * rate * lanes,
@@ -473,7 +473,7 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     open->where = where;
     open->task = running_task(pe);
     open->rate = rate < 1 ? 1 : rate;
-    open->time = issued + core->timing.dsd_setup;
+    open->time = issued + core->timing.receive_setup;
     open->count = count;
     open->is_sync = !operation->is_async;
     open->signals_end = operation->has_completion && operation->is_async;
@@ -533,7 +533,7 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     if (operands[0].descriptor.type == QUEUE_RUN) {
         return apply_send(core, pe, operation, operands, where, count, now);
     }
-    *now += core->timing.dsd_setup;
+    *now += core->timing.memory_setup;
     if (count == 0) {
         return DONE_NOW;
     }

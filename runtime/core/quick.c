@@ -175,7 +175,7 @@ static int quick_receive(struct core *core, struct pe *pe, const struct operatio
         !find_elements(core, pe, operation, streams, count, elements)) {
         return NOT_QUICK;
     }
-    cycle ready = issued + core->timing.dsd_setup;
+    cycle ready = issued + core->timing.receive_setup;
     uint32_t task = running_task(pe);
     if (run != NULL) {
         cycle end = take(core, operation, elements, source, run, count, ready, operation->plain_rate);
@@ -258,7 +258,7 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
         kernel->row(elements->at, elements->steps, count);
     }
     struct send here = {.pe = pe, .operation = operation, .where = where, .task = running_task(pe), .queue = row,
-                        .done = issued + (operation->is_async ? core->timing.inject : core->timing.dsd_setup) + rate * count,
+                        .done = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count,
                         .count = count, .is_sync = !operation->is_async};
     here.tail = here.done - run.first - (count - 1) * rate;
     struct send *send = &here; /* in the pool if it has to wait */
@@ -373,7 +373,7 @@ static inline __attribute__((always_inline)) int quick_of(struct core *core, str
         }
     }
     operation->kernel->row(elements.at, elements.steps, count);
-    *now += core->timing.dsd_setup + plain_cycles(operation, count);
+    *now += core->timing.memory_setup + plain_cycles(operation, count);
     return DONE_NOW;
 }
 

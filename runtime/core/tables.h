@@ -41,7 +41,7 @@ struct use_row {
     uint32_t body, rows;
 };
 
-enum { COST_CLASSES = 16 };
+enum { COST_CLASSES = 32 };
 struct cost_row {
     uint16_t counts[COST_CLASSES];
 };

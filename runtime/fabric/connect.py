@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import targets
+from ...operations.prices import NONE as NO_PRICES
+from ...operations.prices import Prices
 from ..findings import FINDING, Code
 from ..tables.format import INPUT, NONE, TASK_TYPES, Tables
 from .classes import Classes, areas_of, paint
@@ -60,19 +62,19 @@ class _Sink(NamedTuple):
     owner: int
 
 
-def fabric_of(tables: Tables) -> Fabric:
-    """Return the fabric of checked tables.
+def fabric_of(tables: Tables, prices: Prices = NO_PRICES) -> Fabric:
+    """Return the fabric of checked tables, with prices instead of those of its target.
 
     Raises LoomError for an unknown target, classes without PEs or that share some, and static routes in a circle.
     """
-    return _Connector(tables).connect()
+    return _Connector(tables, prices).connect()
 
 
 class _Connector:
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, prices: Prices) -> None:
         self.tables = tables
         program = tables["program"][0]
-        self.target = targets.fabric(tables.strings[int(program["target"])])
+        self.target = prices.apply(targets.fabric(tables.strings[int(program["target"])]))
         self.width, self.height = int(program["width"]), int(program["height"])
         self.count = self.width * self.height
         self.classes = Classes(tables, self.target, self.width, self.height)

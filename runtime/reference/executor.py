@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import IO
 
 from ...diagnostics.errors import LoomError
+from ...operations.prices import NONE as NO_PRICES
+from ...operations.prices import Prices
 from ..hosted import HostedEngine, host
 from ..tables.format import Tables
 from ..trace_lines import Lines
@@ -12,8 +14,12 @@ from ..warnings import Warnings
 from .machine import Machine
 
 
-def load(program: object, warnings: Warnings, trace: IO[bytes] | None = None) -> HostedEngine:
+def load(
+    program: object, warnings: Warnings, trace: IO[bytes] | None = None, prices: Prices = NO_PRICES
+) -> HostedEngine:
     """Return an executor of tables; `trace` gets a line for each step. Raises LoomError for what it cannot run."""
     if not isinstance(program, Tables):
         raise LoomError(f"the executor 'reference' runs tables, not {type(program).__name__}; assemble the program")
-    return host(program, warnings, lambda fabric: Machine(fabric, None if trace is None else Lines(trace, fabric)))
+    return host(
+        program, warnings, lambda fabric: Machine(fabric, None if trace is None else Lines(trace, fabric)), prices
+    )

@@ -42,7 +42,7 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         return receive(machine, issue, destination, sources, count, rate, moving)
     if isinstance(destination, Wavelets):
         return _send(machine, issue, destination, sources, count)
-    issue.pe.now += machine.timing.dsd_setup + _cycles(machine, issue, [destination, *sources], count)
+    issue.pe.now += machine.timing.memory_setup + _cycles(machine, issue, [destination, *sources], count)
     compute(machine, issue, destination, sources, 0, count, {})
     return True
 
@@ -96,7 +96,7 @@ def _cycles(machine: Machine, issue: Issue, operands: list[Operand], count: int)
     """Return the cycles of some elements, without the setup."""
     row = issue.operation.row
     strides = tuple(operand.strides[0] for operand in operands if isinstance(operand, Walk))
-    return ceil(count * machine.timing.element_cycles(row.function, row.operand_bits, strides))
+    return ceil(count * machine.timing.element_cycles(row.function, row.operand_bits, strides, row.name))
 
 
 def _from_registers(machine: Machine, issue: Issue, operands: list[Operand]) -> tuple[Issue, list[Operand], list[Held]]:
@@ -135,7 +135,7 @@ def _send(machine: Machine, issue: Issue, destination: Wavelets, sources: list[O
     issued = pe.now
     if destination.message:
         _check_message(machine, issue, destination, count)
-    done = issued + (timing.inject if issue.is_async else timing.dsd_setup) + rate * count
+    done = issued + (timing.inject if issue.is_async else timing.send_setup) + rate * count
     wavelets = -(-count // destination.lanes)
     send = Send(issue, queue, wavelets, done, done - issued - timing.inject - (wavelets - 1) * rate * destination.lanes)
     used = [queue.resource]

@@ -89,7 +89,7 @@ def receive(
     """Start an operation that receives; return False if its task has to wait for it."""
     pe, settings = issue.pe, issue.settings
     operation = OpenOperation(
-        issue, [], [], destination, sources, count, pe.now + machine.timing.dsd_setup, rate, [], moving,
+        issue, [], [], destination, sources, count, pe.now + machine.timing.receive_setup, rate, [], moving,
         any(isinstance(source, Wavelets) and source.message for source in sources),
     )  # fmt: skip
     _open_queues(machine, operation)

@@ -70,7 +70,10 @@ BODY = _record(
 USE = _record(("body", U32), ("rows", U32))
 """A body with its numbers. From `rows` on in `rows`: of `numbers`, then of `descriptors`, then one for each slot."""
 
-COST = _record(("counts", U16, 16))
+COST_CLASSES = 32
+"""Room for classes of costs."""
+
+COST = _record(("counts", U16, COST_CLASSES))
 """How many of each class of `instructions.COSTS`."""
 
 ACCESS = _record(

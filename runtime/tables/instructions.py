@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ...operations import cb16, integers
+from ...operations.costs import SCALAR_CLASSES as COSTS
 from ...operations.dsd_table import OPERATIONS
 
 KINDS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32")
@@ -20,6 +21,8 @@ KINDS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32")
 A register is 64 bits wide. It holds an integer sign-extended, a truth value as 0 or 1, and a float as its bits with
 zeros above them.
 """
+
+COST = {name: number for number, name in enumerate(COSTS)}
 
 KIND = {kind: number for number, kind in enumerate(KINDS)}
 
@@ -105,9 +108,6 @@ NO_REGISTER = 0xFFFF
 
 STATIC_DESCRIPTOR, FRAME_DESCRIPTOR = 0x8000, 0xC000
 """Added to the number of a descriptor that is an operand: of the use, or of the frame. Without either: a register."""
-
-COSTS = ("instruction", "float_latency", "branch_taken", "branch_not_taken")
-"""Classes of costs: fields of `targets.model.Timing`."""
 
 SLOTS = (
     "use", "column", "access", "register_load", "register_read", "operation", "task", "fifo", "message", "print",

@@ -27,6 +27,7 @@ from ...operations.floats import LOWEST_NORMAL
 from ...targets.wavelets import WORD_MASK
 from ..reports.sentences import show_index
 from .memory import DTYPES, WIDE
+from .prices import access_price, scalar_price
 from .scalars import bits_of_kind, function_of, kind_of
 from .warp import Warp
 
@@ -361,8 +362,7 @@ class _Writer:
     def scalar(self, op: Operation) -> None:
         operands = [self.use(value) for value in op.operands]
         kind = str(kind_of(op.results[0].type))
-        floating = kind[0] in "fb" or type(op) is flow.Cb16Op
-        self.pending += self.timing.float_latency if floating else self.timing.instruction
+        self.pending += scalar_price(self.timing, op)
         if op.name in integers.DIVISIONS and not self.number(op.operands[1]):
             self.line(f"if not {operands[1]}: raise {self.bind('e', division_by_zero(op))}(w, {operands[1]})")
         text = self.expression(op, kind, operands)
@@ -375,6 +375,10 @@ class _Writer:
             self.line(f"{rounding}[0] = {text}")
             text = f"{rounding}[0]"
         self.line(f"{target} = {text}")
+
+    def is_known(self, value: SSAValue) -> bool:
+        """Return True if the number that a value is does not change."""
+        return self.slots[value] in self.known
 
     def number(self, value: SSAValue) -> Any:
         """Return the number a value is known to be, else None."""
@@ -536,7 +540,7 @@ class _Writer:
     def load(self, op: flow.LoadOp) -> None:
         kind = str(kind_of(op.result.type))
         text = self.element(op, kind)
-        self.pending += self.timing.instruction
+        self.pending += access_price(self.timing, op, self.is_known)
         if kind == "bf16":
             text = f"{self.bind('l', nans.bf16_from_bits)}({text})"
         elif kind not in ("f32", "i32", "i16", "i8"):
@@ -551,7 +555,7 @@ class _Writer:
     def store(self, op: flow.StoreOp) -> None:
         kind = str(kind_of(op.value.type))
         element = self.element(op, kind)
-        self.pending += self.timing.instruction
+        self.pending += access_price(self.timing, op, self.is_known)
         if self.may_be_odd(op, kind):
             self.line(f"if a & 2: {self.bind('l', _odd_store(op, kind))}(w, a >> 1, {self.use(op.value)})")
             self.line(f"else: {element} = {self.use(op.value)}")
@@ -605,7 +609,7 @@ class _Writer:
         outer = self.slots, self.calls
         self.slots, self.calls = inlined.slots, inlined.calls
         self.copies(sources, [self.define(argument) for argument in body.args])
-        self.pending += self.timing.branch_taken
+        self.pending += self.timing.call
         self.block(body)
         returned = body.last_op
         values = [self.use(value) for value in returned.values] if isinstance(returned, flow.ReturnOp) else []
@@ -627,7 +631,8 @@ class _Writer:
         upper, step = self.use(op.ub), self.use(op.step)
         self.copies(sources, [self.define(argument) for argument in body.args])
         index, *carried = [self.define(argument) for argument in body.args]
-        test = self.timing.instruction + self.timing.branch_not_taken
+        again = self.timing.instruction + self.timing.loop
+        last = self.timing.instruction + self.timing.branch_not_taken
         step_slot = self.slots[op.step]
         counted = step_slot in self.known and self.template[step_slot] > 0
         before = set(self.defined)
@@ -642,8 +647,10 @@ class _Writer:
         else:
             self.line("while True:")
             self.depth += 1
-            self.line(f"t += {test}")
-            self.line(f"if not {index} < {upper}: break")
+            self.line(f"if not {index} < {upper}:")
+            self.line(f"    t += {last}")
+            self.line("    break")
+            self.line(f"t += {again}")
             self.step(op)
         self.block(body)
         terminator = body.last_op
@@ -653,7 +660,7 @@ class _Writer:
         if counted:
             self.line("pass")
             self.depth -= 1
-            self.lines[place] = "    " * self.depth + f"t += {test} + len(i{self.depth}) * {test + cost}"
+            self.lines[place] = "    " * self.depth + f"t += {last} + len(i{self.depth}) * {again + cost}"
         else:
             self.line(f"{index} += {step}")
             self.line(f"t += {cost}")
@@ -675,13 +682,15 @@ class _Writer:
         assert isinstance(terminator, scf.ConditionOp)
         arguments = [self.use(value) for value in terminator.args]
         condition = self.use(terminator.condition)
-        self.line(f"t += {self.charge() + self.timing.branch_not_taken}")
+        tested = self.charge()
         self.line(f"if not {condition}:")
         self.depth += 1
+        self.line(f"t += {tested + self.timing.branch_not_taken}")
         results = [f"v{self.slots[result]}" for result in op.results]
         self.copies(arguments, results)
         self.line("break")
         self.depth -= 1
+        self.line(f"t += {tested + self.timing.loop}")
         self.step(op)
         self.copies(arguments, [self.define(argument) for argument in after.args])
         self.block(after)

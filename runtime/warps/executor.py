@@ -72,7 +72,7 @@ class Executor:
         count = self.count(warp.units, destination, sources)
         inputs = [source for source in sources if type(source) in RECEIVED]
         if not inputs and type(destination) is MemoryStream:
-            warp.elapsed += self.timing.dsd_setup
+            warp.elapsed += self.timing.memory_setup
             if count:
                 strides = (destination.strides[0], *_strides(sources))
                 warp.elapsed += cycles(self.timing, application.row, strides, count)
@@ -259,7 +259,7 @@ class Executor:
         if application.is_async:
             done = issued + (timing.inject + per_element * count)
         else:
-            done = issued + (timing.dsd_setup + per_element * count)
+            done = issued + (timing.send_setup + per_element * count)
         wavelets = -(-count // destination.lanes)
         send = Send(application, queue, units, wavelets, done) if wavelets > queue.room else None
         if queue.network is not None and (destination.message or destination.control):
@@ -294,7 +294,7 @@ class Executor:
                 self._signal(warp.cls, application, units, done)
             return None
         if send is None:
-            warp.elapsed += timing.dsd_setup + per_element * count
+            warp.elapsed += timing.send_setup + per_element * count
             return None
         if not some(send.waiting != 0):
             queue.resource.release(units, send.done)
@@ -668,7 +668,7 @@ class Executor:
         strides = (*_strides([destination]), *_strides(sources))
         rate = max(1, cycles(timing, row, strides, 1))
         issued = warp.now
-        ready = issued + timing.dsd_setup
+        ready = issued + timing.receive_setup
         transfer = Transfer(
             application, warp.units, queues, destination, sources, count, ready, rate,
             None if application.is_async else warp,
@@ -696,7 +696,7 @@ class Executor:
         if transfer.count == 0:
             for resource in transfer.resources:
                 resource.release(transfer.units, transfer.time)
-            warp.elapsed += self.timing.dsd_setup
+            warp.elapsed += self.timing.receive_setup
             return None
         while transfer.position < transfer.count and not transfer.header:
             messages, units = self._take(transfer)

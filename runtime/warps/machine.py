@@ -14,6 +14,8 @@ from ... import targets
 from ...diagnostics.errors import LoomError
 from ...diagnostics.findings import Findings
 from ...dialects import flow
+from ...operations.prices import NONE as NO_PRICES
+from ...operations.prices import Prices
 from .. import wait_graph
 from ..executor import Counts, Lacking, PrintedTile
 from ..places import Region
@@ -53,6 +55,7 @@ def load(
     block_units: int | None = None,
     block_rows: int | None = None,
     prompt: bool = False,
+    prices: Prices = NO_PRICES,
 ) -> WarpMachine:
     """Return an executor of the `flow.fabric` of a module; see `WarpMachine`."""
     if isinstance(program, ModuleOp):
@@ -63,7 +66,7 @@ def load(
     if not isinstance(program, flow.FabricOp):
         raise LoomError(f"the executor 'warps' runs a module with a flow.fabric, not {type(program).__name__}")
     return WarpMachine(
-        program, warnings, trace, block_units=block_units, block_rows=block_rows, prompt=prompt
+        program, warnings, trace, block_units=block_units, block_rows=block_rows, prompt=prompt, prices=prices
     )  # fmt: skip
 
 
@@ -85,11 +88,12 @@ class WarpMachine:
         block_units: int | None = None,
         block_rows: int | None = None,
         prompt: bool = False,
+        prices: Prices = NO_PRICES,
     ):
         self.op = fabric
         self.width = fabric.width.value.data
         self.height = fabric.height.value.data
-        self.target = targets.fabric(fabric.target.data)
+        self.target = prices.apply(targets.fabric(fabric.target.data))
         self.is_chip = self.target.name in targets.CHIPS
         self.block_units = block_units
         self.block_rows = block_rows
@@ -160,9 +164,9 @@ class WarpMachine:
 
     # Launches and streams
 
-    def launch(self, name: str, arguments: Sequence[int | float]) -> None:
-        """Activate an exported function on all units that have it."""
-        now = self.cycles
+    def launch(self, name: str, arguments: Sequence[int | float], delay: int = 0) -> None:
+        """Activate an exported function on all units that have it, `delay` cycles from now."""
+        now = self.cycles + delay
         for cls, task in self.exports[name].launchers:
             values = zip(task.code.arguments, task.code.argument_kinds, arguments, strict=True)
             for slot, kind, value in values:

@@ -45,6 +45,7 @@ from .codegen import (
 )
 from .fifos import FifoStream, Side
 from .memory import DTYPES, WIDE, is_odd
+from .prices import access_price, scalar_price
 from .queues import InputQueue, OutputQueue
 from .registers import Held, behind
 from .resources import Resource
@@ -356,8 +357,7 @@ class Body:
             self.define_known(op.results[0], function(*(self.code.template[slot] for slot in operands)))
             return
         result = self.define(op.results[0])
-        floating = isinstance(op, flow.Cb16Op) or str(op.results[0].type).startswith(("f", "bf"))
-        self.pending += self.timing.float_latency if floating else self.timing.instruction
+        self.pending += scalar_price(self.timing, op)
         if len(operands) == 1:
             first = operands[0]
 
@@ -406,6 +406,10 @@ class Body:
             unmasked[warp.units.index] = ~np.broadcast_to(np.asarray(warp.slots[mask], np.int64), warp.units.shape)
 
         self.emit(set_mask)
+
+    def is_known(self, value: SSAValue) -> bool:
+        """Return True if the number that a value is does not change."""
+        return self.slots[value] in self.known
 
     def is_constant(self, op: Operation, operands: Sequence[int]) -> bool:
         """Return True if an operation can be computed now; one that stops the run waits until it is reached."""
@@ -526,11 +530,12 @@ class Body:
         def test(warp: Warp) -> Any:
             return warp.slots[index] < warp.slots[upper]
 
+        tested = self.charge() + self.timing.instruction
         loop = LoopTest(
             test, _nothing, self.copies(carried, results), self.here, results, self.machine.scheduler.count_step,
-            self.charge() + self.timing.instruction + self.timing.branch_not_taken, location_of(op),
+            tested + self.timing.loop, tested + self.timing.branch_not_taken, location_of(op),
         )  # fmt: skip
-        scheduler, head_cost = self.machine.scheduler, loop.cost
+        scheduler, head_cost = self.machine.scheduler, loop.again
 
         def head(warp: Warp) -> int:
             slots = warp.slots
@@ -578,10 +583,11 @@ class Body:
         assert isinstance(terminator, scf.ConditionOp)
         condition = self.use(terminator.condition)
         arguments = [self.use(value) for value in terminator.args]
+        tested = self.charge()
         loop = LoopTest(
             lambda warp: warp.slots[condition], self.copies(arguments, passed), self.copies(arguments, results),
-            self.here, results, self.machine.scheduler.count_step, self.charge() + self.timing.branch_not_taken,
-            location_of(op),
+            self.here, results, self.machine.scheduler.count_step, tested + self.timing.loop,
+            tested + self.timing.branch_not_taken, location_of(op),
         )  # fmt: skip
         self.emit(loop)
         loop.body = self.here
@@ -614,7 +620,7 @@ class Body:
         block = function.body.block
         targets = [self.define(argument) for argument in block.args]
         self.emit(self.copies([self.use(value) for value in op.arguments], targets))
-        self.pending += self.timing.branch_taken
+        self.pending += self.timing.call
         results = [self.define(result) for result in op.results_]
         outer, self.slots = self.slots, {**self.slots}
         calls, self.calls = self.calls, {}
@@ -655,7 +661,7 @@ class Body:
         return found
 
     def jump_to(self, op: flow.CallOp, subroutine: _Subroutine) -> None:
-        self.pending += self.timing.branch_taken
+        self.pending += self.timing.call
         cost = self.charge()
         copy = self.copies([self.use(value) for value in op.arguments], subroutine.arguments)
         back, after = subroutine.back, self.here + 1
@@ -824,7 +830,7 @@ class Body:
         kind, address = self.place(op, op.result.type)
         memory = self.cls.memory
         result = self.define(op.result)
-        self.pending += self.timing.instruction
+        self.pending += access_price(self.timing, op, self.is_known)
         integer = isinstance(op.result.type, IntegerType)
 
         def load(warp: Warp) -> None:
@@ -849,7 +855,7 @@ class Body:
         kind, address = self.place(op, op.value.type)
         memory = self.cls.memory
         value = self.use(op.value)
-        self.pending += self.timing.instruction
+        self.pending += access_price(self.timing, op, self.is_known)
 
         def store(warp: Warp) -> None:
             memory.store(kind, warp.units, address(warp), warp.slots[value])
@@ -912,7 +918,7 @@ class Body:
 
     def timestamp(self, op: flow.TimestampOp) -> None:
         words = [self.define(result) for result in op.results]
-        self.pending += self.timing.instruction
+        self.pending += self.timing.timestamp
         cost = self.charge()
 
         def read(warp: Warp) -> None:
@@ -936,7 +942,7 @@ class Body:
 
     def task_control(self, op: Operation, name: str, change: Callable[[Task], Callable[..., None]]) -> None:
         task = self.target_task(op, name)
-        self.pending += self.timing.instruction
+        self.pending += self.timing.task_control
         if task is None:
             return
         cost = self.charge()
@@ -1011,7 +1017,7 @@ class Body:
             return
         self.uniform(shape_slots)
         result = self.define(op.result)
-        self.pending += self.timing.instruction
+        self.pending += self.timing.descriptor
 
         def make(warp: Warp) -> None:
             warp.slots[result] = stream(warp.units, warp.slots)
@@ -1057,7 +1063,7 @@ class Body:
             return
         self.uniform([extent])
         result = self.define(op.result)
-        self.pending += self.timing.instruction
+        self.pending += self.timing.descriptor
 
         def make(warp: Warp) -> None:
             count = warp.slots[extent] & WORD_MASK
@@ -1083,7 +1089,7 @@ class Body:
         if shape:
             self.uniform([amount])
         result = self.define(op.result)
-        self.pending += self.timing.instruction
+        self.pending += self.timing.descriptor
         where = location_of(op)
 
         def make(warp: Warp) -> None:
@@ -1281,7 +1287,7 @@ class Body:
         fifo = self.cls.fifos[op.fifo.root_reference.data]
         side = fifo.reading if op.side.data == "read" else fifo.writing
         length = self.use(op.length)
-        self.pending += self.timing.instruction
+        self.pending += self.timing.descriptor
 
         def set_length(warp: Warp) -> None:
             side.set_length(warp.units, whole(warp.slots[length]) & WORD_MASK)
@@ -1312,7 +1318,7 @@ class Body:
         register = self.cls.register(op.file.data, op.number.value.data)
         save_address = op.save_address is not None
         settings = self.settings(op) if op.is_async else None
-        self.pending += self.timing.instruction
+        self.pending += self.timing.register_load
 
         def load(warp: Warp) -> None:
             register.load(warp.units, warp.slots[stream], save_address=save_address, settings=settings)
@@ -1404,7 +1410,7 @@ def _fabric_uses(op: Operation) -> tuple[bool, bool]:
 @lru_cache(maxsize=4096)
 def element_cycles(timing: Timing, row: DsdOperation, strides: tuple[int, ...]) -> Fraction:
     """Return the estimated cycles for one element of an operation."""
-    return timing.element_cycles(row.function, row.operand_bits, strides)
+    return timing.element_cycles(row.function, row.operand_bits, strides, row.name)
 
 
 @lru_cache(maxsize=4096)

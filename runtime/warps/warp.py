@@ -205,14 +205,16 @@ class LoopTest:
     head: int
     results: list[int]
     count_step: Callable[[Warp, str | None], None]
-    cost: int
+    again: int
+    """Cycles of a test that goes on into the body."""
+    last: int
+    """Cycles of a test that leaves."""
     where: str | None
     """Source location of the loop."""
     body: int = 0
     exit: int = 0
 
     def __call__(self, warp: Warp) -> int:
-        warp.elapsed += self.cost
         condition = self.test(warp)
         if type(condition) is np.ndarray:
             if every(condition):
@@ -222,9 +224,11 @@ class LoopTest:
             else:
                 return self._part(warp, condition)
         if condition:
+            warp.elapsed += self.again
             self.count_step(warp, self.where)
             self.enter(warp)
             return self.body
+        warp.elapsed += self.last
         self.leave(warp)
         return self.exit
 
@@ -235,6 +239,7 @@ class LoopTest:
         def sort(part: Warp, condition: Any) -> None:
             for units in from_mask(part.units, ~condition):
                 leaving = part.part(units)
+                leaving.elapsed += self.last
                 self.leave(leaving)
                 done.append(leaving)
             for units in from_mask(part.units, condition):
@@ -243,12 +248,12 @@ class LoopTest:
         sort(warp, condition)
         while running:
             part = running.pop()
+            part.elapsed += self.again
             self.count_step(part, self.where)
             self.enter(part)
             part.pc, part.stop = self.body, self.head
             if run(part) != REACHED:
                 continue
-            part.elapsed += self.cost
             condition = self.test(part)
             if type(condition) is not np.ndarray:
                 condition = np.full(part.units.shape, condition)

@@ -641,7 +641,7 @@ def test_two_messages_share_a_link_one_after_the_other(csl: Csl) -> None:
     timing = targets.get("wse3").timing
     # The ramp is free a cycle after the last wavelet of the first message, and the second one's head is there; unless
     # the second receive has not set up by then.
-    assert length + 2 <= cycles[1] - cycles[0] <= length + 2 + timing.dsd_setup + 30
+    assert length + 2 <= cycles[1] - cycles[0] <= length + 2 + timing.send_setup + 30
 
 
 # Who waits

@@ -136,7 +136,7 @@ def ends(case: Case, issues: list[int], receives: list[int]) -> list[int]:
     latency = case.hops * timing.hop + timing.ramp
     multiplied = int(timing.single_multiply)
     ready = [
-        (issue + timing.dsd_setup, multiplied if slow else 1)
+        (issue + timing.receive_setup, multiplied if slow else 1)
         for issue, (count, _, slow) in zip(receives, case.receives, strict=True)
         for _ in range(count)
     ]
@@ -153,7 +153,7 @@ def ends(case: Case, issues: list[int], receives: list[int]) -> list[int]:
             from_, pace = ready[number]
             take.append(max(leave[-1] + latency, from_, next_))
             next_ = take[-1] + pace
-        done = issue + (timing.inject if case.asynchronous else timing.dsd_setup) + count * rate
+        done = issue + (timing.inject if case.asynchronous else timing.send_setup) + count * rate
         found.append(done + leave[-1] - own)
     return found
 

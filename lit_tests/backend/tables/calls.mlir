@@ -22,14 +22,14 @@
 // CHECK-NEXT:   1: move r2, r0
 // CHECK-NEXT:   2: call $1, r1, r1
 // CHECK-NEXT:   3: store r2, none, $0
-// CHECK-NEXT:   4: tick instruction 2, branch_taken 1
+// CHECK-NEXT:   4: tick call 1, access_16 2
 // CHECK-NEXT:   5: end
 // CHECK-NEXT: body 2 @second () registers 3 numbers 1 descriptors 0 + 0 slots 2
 // CHECK-NEXT:   0: load r1, none, $0
 // CHECK-NEXT:   1: move r2, r0
 // CHECK-NEXT:   2: call $1, r1, r1
 // CHECK-NEXT:   3: store r2, none, $0
-// CHECK-NEXT:   4: tick instruction 2, branch_taken 1
+// CHECK-NEXT:   4: tick call 1, access_16 2
 // CHECK-NEXT:   5: end
 flow.fabric @sharing target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {
@@ -70,7 +70,7 @@ flow.fabric @sharing target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   0: cmpi_ugt_i16 r2, r1, r0
 // CHECK-NEXT:   1: branch_false r2, -> 8
 // CHECK-NEXT:   2: subi_i16 r2, r1, r0
-// CHECK-NEXT:   3: tick instruction 2, branch_taken 1, branch_not_taken 1
+// CHECK-NEXT:   3: tick instruction 2, branch_not_taken 1, recursive_call 1
 // CHECK-NEXT:   4: call $0, r2, r2
 // CHECK-NEXT:   5: muli_i16 r1, r2, r1
 // CHECK-NEXT:   6: tick instruction 1
@@ -79,10 +79,10 @@ flow.fabric @sharing target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   9: tick instruction 1, branch_taken 1
 // CHECK-NEXT:   10: return r1
 // CHECK-NEXT: body 1 @main (i16) registers 1 numbers 0 descriptors 0 + 0 slots 2
-// CHECK-NEXT:   0: tick branch_taken 1
+// CHECK-NEXT:   0: tick call 1
 // CHECK-NEXT:   1: call $0, r0, r0
 // CHECK-NEXT:   2: store r0, none, $1
-// CHECK-NEXT:   3: tick instruction 1
+// CHECK-NEXT:   3: tick access_16 1
 // CHECK-NEXT:   4: end
 flow.fabric @recursion target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {
@@ -119,7 +119,7 @@ flow.fabric @recursion target "wse3" grid 2 by 1 {
 // CHECK-NEXT: body 0 @main (i16) registers 1 numbers 0 descriptors 1 + 1 slots 1
 // CHECK-NEXT:   0: descriptor f0, s0
 // CHECK-NEXT:   1: resize f0, r0
-// CHECK-NEXT:   2: tick instruction 1, branch_taken 1
+// CHECK-NEXT:   2: tick call 1, descriptor 1
 // CHECK-NEXT:   3: apply $0, none
 // CHECK-NEXT:   4: end
 flow.fabric @streams target "wse3" grid 2 by 1 {

@@ -15,7 +15,7 @@
 // CHECK-NEXT:   6: tick instruction 1, branch_taken 1
 // CHECK-NEXT:   7: branch_false r2, -> 11
 // CHECK-NEXT:   8: store r0, none, $0
-// CHECK-NEXT:   9: tick instruction 1, branch_not_taken 1
+// CHECK-NEXT:   9: tick branch_not_taken 1, access_16 1
 // CHECK-NEXT:   10: jump -> 12
 // CHECK-NEXT:   11: tick branch_taken 1
 // CHECK-NEXT:   12: end
@@ -56,11 +56,11 @@ flow.fabric @branches target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   5: move r2, r3
 // CHECK-NEXT:   6: move r3, r6
 // CHECK-NEXT:   7: addi_index r4, r4, r1
-// CHECK-NEXT:   8: tick instruction 2, branch_not_taken 1
+// CHECK-NEXT:   8: tick instruction 2, loop 1
 // CHECK-NEXT:   9: jump -> 3
 // CHECK-NEXT:   10: store r2, none, $0
 // CHECK-NEXT:   11: store r3, none, $1
-// CHECK-NEXT:   12: tick instruction 3, branch_not_taken 1
+// CHECK-NEXT:   12: tick instruction 1, branch_not_taken 1, access_16 2
 // CHECK-NEXT:   13: end
 flow.fabric @counted_loop target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {
@@ -94,10 +94,10 @@ flow.fabric @counted_loop target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   3: step
 // CHECK-NEXT:   4: shrui_i16 r2, r2, r1
 // CHECK-NEXT:   5: addi_i16 r3, r3, r1
-// CHECK-NEXT:   6: tick instruction 3, branch_not_taken 1
+// CHECK-NEXT:   6: tick instruction 3, loop 1
 // CHECK-NEXT:   7: jump -> 1
 // CHECK-NEXT:   8: store r3, none, $0
-// CHECK-NEXT:   9: tick instruction 2, branch_not_taken 1
+// CHECK-NEXT:   9: tick instruction 1, branch_not_taken 1, access_16 1
 // CHECK-NEXT:   10: end
 flow.fabric @while_loop target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {

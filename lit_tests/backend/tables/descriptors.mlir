@@ -16,7 +16,7 @@
 // CHECK-NEXT:   3: descriptor f1, s2
 // CHECK-NEXT:   4: set_address f1, r2
 // CHECK-NEXT:   5: set_offset f1, r0
-// CHECK-NEXT:   6: tick instruction 2
+// CHECK-NEXT:   6: tick descriptor 2
 // CHECK-NEXT:   7: apply $0, none
 // CHECK-NEXT:   8: end
 flow.fabric @streams target "wse3" grid 2 by 1 {
@@ -48,7 +48,7 @@ flow.fabric @streams target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   3: resize f1, r0
 // CHECK-NEXT:   4: restride f1, r1
 // CHECK-NEXT:   5: rebase f0, r1
-// CHECK-NEXT:   6: tick instruction 4
+// CHECK-NEXT:   6: tick descriptor 4
 // CHECK-NEXT:   7: apply $0, none
 // CHECK-NEXT:   8: end
 flow.fabric @updates target "wse3" grid 2 by 1 {
@@ -83,10 +83,10 @@ flow.fabric @updates target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   2: set_extent f0, r1, 0
 // CHECK-NEXT:   3: mark f0, r1
 // CHECK-NEXT:   4: branch_false r2, -> 7
-// CHECK-NEXT:   5: tick instruction 3, branch_not_taken 1
+// CHECK-NEXT:   5: tick instruction 1, branch_not_taken 1, descriptor 2
 // CHECK-NEXT:   6: jump -> 9
 // CHECK-NEXT:   7: descriptor f0, s2
-// CHECK-NEXT:   8: tick instruction 3, branch_taken 1
+// CHECK-NEXT:   8: tick instruction 1, branch_taken 1, descriptor 2
 // CHECK-NEXT:   9: apply $0, none
 // CHECK-NEXT:   10: end
 flow.fabric @queues target "wse3" grid 2 by 1 {

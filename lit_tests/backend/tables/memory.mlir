@@ -23,7 +23,7 @@
 // CHECK-NEXT:   9: load r2, r4, $4
 // CHECK-NEXT:   10: move r4, r1
 // CHECK-NEXT:   11: store r2, r3, $4
-// CHECK-NEXT:   12: tick instruction 7
+// CHECK-NEXT:   12: tick instruction 1, access_16 1, access_32 1, indexed_access_16 1, indexed_access_32 3
 // CHECK-NEXT:   13: end
 flow.fabric @accesses target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {

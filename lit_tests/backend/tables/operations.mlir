@@ -89,7 +89,7 @@ flow.fabric @ends target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   0: load_register s0, $0
 // CHECK-NEXT:   1: read_register f0, $1
 // CHECK-NEXT:   2: read_register f1, $2
-// CHECK-NEXT:   3: tick instruction 1
+// CHECK-NEXT:   3: tick register_load 1
 // CHECK-NEXT:   4: apply $3, r0
 // CHECK-NEXT:   5: assert r0, none, $4
 // CHECK-NEXT:   6: tick branch_not_taken 1
@@ -137,7 +137,7 @@ flow.fabric @registers target "wse3" grid 2 by 1 {
 // CHECK-NEXT: use 1 of body 1 @more
 // CHECK-NEXT: body 0 @main () registers 3 numbers 2 descriptors 2 + 0 slots 4
 // CHECK-NEXT:   0: set_fifo_length r0, $0, 1
-// CHECK-NEXT:   1: tick instruction 1
+// CHECK-NEXT:   1: tick descriptor 1
 // CHECK-NEXT:   2: apply $1, r2
 // CHECK-NEXT:   3: apply $2, none
 // CHECK-NEXT:   4: andi_i1 r2, r2, r1

@@ -9,7 +9,7 @@
 // CHECK-NEXT: body 0 @main (i16) registers 2 numbers 1 descriptors 0 + 0 slots 1
 // CHECK-NEXT:   0: addi_i16 r1, r1, r0
 // CHECK-NEXT:   1: store r1, none, $0
-// CHECK-NEXT:   2: tick instruction 2
+// CHECK-NEXT:   2: tick instruction 1, access_16 1
 // CHECK-NEXT:   3: end
 flow.fabric @folding target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {
@@ -48,12 +48,12 @@ flow.fabric @folding target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   2: addi_i16 r0, r0, r2
 // CHECK-NEXT:   3: muli_i16 r0, r0, r1
 // CHECK-NEXT:   4: store r0, none, $1
-// CHECK-NEXT:   5: tick instruction 3
+// CHECK-NEXT:   5: tick instruction 2, access_16 1
 // CHECK-NEXT:   6: return none
 // CHECK-NEXT: body 1 @main () registers 1 numbers 0 descriptors 0 + 0 slots 1
 // CHECK-NEXT:   0: coordinate r0, 0
 // CHECK-NEXT:   1: call $0, r0, none
-// CHECK-NEXT:   2: tick instruction 3, branch_taken 1
+// CHECK-NEXT:   2: tick instruction 3, call 1
 // CHECK-NEXT:   3: end
 flow.fabric @own_values target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {
@@ -92,7 +92,7 @@ flow.fabric @own_values target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   6: fma_f32 r4, r5, r3
 // CHECK-NEXT:   7: addf_f32 r2, r4, r3
 // CHECK-NEXT:   8: store r2, none, $0
-// CHECK-NEXT:   9: tick instruction 4, float_latency 3
+// CHECK-NEXT:   9: tick instruction 1, float_latency 3, access_32 1, integer_division_16 2
 // CHECK-NEXT:   10: end
 flow.fabric @divisions target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {
@@ -130,7 +130,7 @@ flow.fabric @divisions target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   1: divf_f32 r1, r0, r0
 // CHECK-NEXT:   2: check_exceptions $0
 // CHECK-NEXT:   3: store r1, none, $1
-// CHECK-NEXT:   4: tick instruction 2, float_latency 1
+// CHECK-NEXT:   4: tick instruction 1, access_32 1, float_division_32 1
 // CHECK-NEXT:   5: end
 flow.fabric @traps target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {

@@ -20,13 +20,13 @@
 // CHECK-NEXT: use 2 of body 2 @word
 // CHECK-NEXT: use 3 of body 3 @stop
 // CHECK-NEXT: body 0 @first () registers 0 numbers 0 descriptors 0 + 0 slots 4
-// CHECK-NEXT:   0: tick instruction 1
+// CHECK-NEXT:   0: tick task_control 1
 // CHECK-NEXT:   1: activate $0
-// CHECK-NEXT:   2: tick instruction 1
+// CHECK-NEXT:   2: tick task_control 1
 // CHECK-NEXT:   3: block $1
-// CHECK-NEXT:   4: tick instruction 1
+// CHECK-NEXT:   4: tick task_control 1
 // CHECK-NEXT:   5: unblock $2
-// CHECK-NEXT:   6: tick instruction 1
+// CHECK-NEXT:   6: tick task_control 1
 // CHECK-NEXT:   7: unblock $3
 // CHECK-NEXT:   8: end
 // CHECK-NEXT: body 1 @second () registers 0 numbers 0 descriptors 0 + 0 slots 0
@@ -74,15 +74,15 @@ flow.fabric @states target "wse3" grid 2 by 1 {
 // CHECK-NEXT:   0: load r1, none, $0
 // CHECK-NEXT:   1: sitofp_i16_f32 r3, r1
 // CHECK-NEXT:   2: move r2, r1
-// CHECK-NEXT:   3: tick instruction 1, float_latency 1
+// CHECK-NEXT:   3: tick float_latency 1, access_16 1
 // CHECK-NEXT:   4: print $1, r2
-// CHECK-NEXT:   5: tick instruction 1
+// CHECK-NEXT:   5: tick timestamp 1
 // CHECK-NEXT:   6: timestamp r1
 // CHECK-NEXT:   7: store r2, none, $0
 // CHECK-NEXT:   8: cmpi_ne_i16 r2, r1, r0
 // CHECK-NEXT:   9: assert r2, r3, $2
 // CHECK-NEXT:   10: directive $3, r1, r3
-// CHECK-NEXT:   11: tick instruction 2, branch_not_taken 1
+// CHECK-NEXT:   11: tick instruction 1, branch_not_taken 1, access_16 1
 // CHECK-NEXT:   12: end
 flow.fabric @reports target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 64 {

@@ -1,0 +1,95 @@
+"""What a run is charged for: classes of costs, with prices that tell them apart, on every executor."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from loomir.operations.prices import of
+from loomir.runtime import executors
+from loomir.targets.model import PRICES
+
+from .agreement import Way, differences, outcome
+from .flow_modules import parse
+from .machines import load
+from .random_programs import random_exchange
+
+NOTHING: dict[str, Any] = dict.fromkeys(PRICES, 0) | {"hop": 1, "inject": 1}
+
+BODIES = {
+    "loop": ("scf.for %i = %zero to %three step %one { }", 3),
+    "branch_not_taken": ("scf.for %i = %zero to %three step %one { }", 1),
+    "instruction": ("%x = arith.addi %n, %n : i16", 1),
+    "access_16": ("%x = flow.load @a[%one] : i16", 1),
+    "indexed_access_16": ("flow.store %n, @a[%at] : i16", 1),
+    "access_32": ("%x = flow.load @f[%one] : f32", 1),
+    "indexed_access_32": ("%x = flow.load @f[%at] : f32", 1),
+    "float_division_32": ("%x = arith.divf %y, %y : f32", 1),
+    "exponential_32": ("%x = math.exp %y : f32", 1),
+    "exponential_16": ("%x = math.exp %h : f16", 1),
+    "square_root_32": ("%x = math.sqrt %y : f32", 1),
+    "logarithm_32": ("%x = math.log %y : f32", 1),
+    "trigonometric_32": ("%x = math.sin %y : f32", 1),
+    "hyperbolic_32": ("%x = math.tanh %y : f32", 1),
+    "power_32": ("%x = math.powf %y, %y : f32", 1),
+    "float_latency": ("%x = arith.addf %y, %y : f32", 1),
+    "integer_division_16": ("%x = arith.divsi %n, %n : i16", 1),
+    "call": ("flow.call @nothing() : () -> ()", 1),
+    "timestamp": ("%low, %middle, %high = flow.timestamp", 1),
+}
+"""Code, and how often it is charged for the class of this name."""
+
+
+def module(code: str) -> str:
+    return f"""
+    flow.fabric @prices target "wse3" grid 1 by 1 {{
+      flow.units @cell on [:, :] words 64 {{
+        flow.buffer @a at 0 : memref<4xi16>
+        flow.buffer @f at 4 : memref<4xf32>
+        flow.func @nothing() {{ flow.return }}
+        flow.func @main(%n: i16, %y: f32) {{
+          %zero = arith.constant 0 : index
+          %one = arith.constant 1 : index
+          %three = arith.constant 3 : index
+          %at = arith.index_cast %n : i16 to index
+          %h = arith.truncf %y : f32 to f16
+          {code}
+          flow.return
+        }}
+        flow.export @main as "main"
+      }}
+    }}"""
+
+
+def cycles(code: str, prices: dict[str, Any]) -> int:
+    """Return the cycles of one PE that runs code once."""
+    machine = load(parse(module(code)), prices=of(NOTHING | prices))
+    machine.launch("main", [2, 1.5])
+    machine.run()
+    return machine.cycles
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_each_class_is_charged_as_often_as_the_code_has_it(name: str) -> None:
+    code, count = BODIES[name]
+    assert cycles(code, {name: 100}) - cycles("", {name: 100}) == 100 * count
+
+
+def test_the_host_waits_for_a_launch() -> None:
+    machine = load(parse(module("")), prices=of(NOTHING))
+    machine.launch("main", [2, 1.5], delay=40)
+    machine.run()
+    assert machine.cycles == 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_executors_price_random_programs_alike(seed: int) -> None:
+    random = Random(seed)
+    prices = of({name: random.randint(1, 40) for name in PRICES} | {"elements": {"fmacs": "7/3", "mov16": 2}})
+    program = random_exchange(random)
+    first = outcome(program, Way("warps", (("prices", prices),)))
+    for name in executors.OF_TABLES:
+        assert differences(first, outcome(program, Way(name, (("prices", prices),)))) == []
