@@ -209,7 +209,7 @@ class _Search(Generic[Node]):
         self._order = {node: position for position, node in enumerate(graph)}
         self._nodes = list(graph)
         self._taken: dict[Node, Counter[int]] = {node: Counter() for node in graph if node not in start}
-        """How many neighbors of each node that is open at first have each number."""
+        """Of each node that is open at first, the number of neighbors with each number."""
         for node in self._taken:
             self._taken[node].update(start[other] for other in graph[node] if other in start)
         self._heap = [self._urgency(node) for node in self._taken]

@@ -170,7 +170,7 @@ def _registers_of_numbered(
 
 
 _Cache = dict[tuple[File, Hashable], Load]
-"""What is held, least recently used first, by file and descriptor."""
+"""Descriptors that registers hold, least recently used first, by file and descriptor."""
 
 
 class _Planner:

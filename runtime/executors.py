@@ -89,7 +89,7 @@ def load(
 ) -> Executor:
     """Return an executor of a name with a program loaded. Raises LoomError."""
     if name not in EXECUTORS:
-        raise LoomError(f"there is no executor '{name}'; the executors are: {', '.join(EXECUTORS)}")
+        raise LoomError(f"'{name}' is not an executor; the executors are: {', '.join(EXECUTORS)}")
     loader: Loader = import_module(f".{EXECUTORS[name]}", __package__).load
     known = signature(loader).parameters
     for option in options:

@@ -62,7 +62,7 @@ class LoomOptMain(xDSLOptMain):
             if spec.name not in self.available_passes:
                 near = get_close_matches(spec.name, self.available_passes, 3)
                 hint = f"did you mean {' or '.join(near)}?" if near else "--help lists them"
-                raise LoomError(f"there is no pass named '{spec.name}'; {hint}")
+                raise LoomError(f"'{spec.name}' is not a pass; {hint}")
         try:
             super().setup_pipeline()
         except ValueError as error:

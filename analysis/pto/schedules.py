@@ -58,7 +58,7 @@ from ...operations.pipe_protocol import Behavior
 from ...targets.chip import LANES
 
 Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
-"""What an operation does with a pipe: allocate a slot, push an entry, pop one, free its slot."""
+"""Actions on a pipe: allocate a slot, push an entry, pop one, free its slot."""
 
 Pipe: TypeAlias = OpenPipeOp | InitializePipeOp
 """The operation that opens one end of a pipe, in either form of the dialect."""
@@ -95,7 +95,7 @@ class PipeUse:
 
     @property
     def name(self) -> str:
-        """How a message names the pipe."""
+        """Return the name of the pipe in messages."""
         return f"pipe {self.pipe.pipe_id}" if isinstance(self.pipe, OpenPipeOp) else "the pipe"
 
     @property

@@ -113,7 +113,7 @@ def _passed_to(block: Block, index: int) -> Iterator[SSAValue]:
 
 
 class Registers:
-    """What the registers of a PE program may hold where an operation takes them.
+    """Possible contents of the registers of a PE program where an operation takes them.
 
     A register that the body of an operation does not load itself may hold what any load of the program puts into it.
     """
@@ -191,7 +191,7 @@ def _is_register(value: SSAValue) -> bool:
 
 
 class _Body:
-    """What is read of a body once."""
+    """A body, read once: its operations and callees."""
 
     def __init__(self, home: CodeOperation):
         self.inside = [inner for block in home.body.blocks for op in block.ops for inner in walk(op)]

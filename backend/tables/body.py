@@ -75,7 +75,7 @@ class Body:
         self.values: dict[SSAValue, Any] = {}
         self.code: Code = []
         self.prologue: Code = []
-        """What is constant for a PE, read before everything else."""
+        """Reads of values that are constant for a PE, before everything else."""
         self.own: dict[Any, int] = {}
         self.labels: list[int] = []
         self.loops: list[tuple[int, int]] = []

@@ -26,7 +26,7 @@ ROLES: dict[int, str] = {CONTROL_NUMBER[name]: roles for name, roles in OPERANDS
     FIRST_SCALAR + place: "wr." if len(row.kinds) == 1 else "wrr" if len(row.kinds) == 2 else "mrr"
     for place, row in enumerate(SCALARS)
 }
-"""What a, b and c are, as in `instructions.OPERANDS`."""
+"""Roles of the operands a, b and c, as in `instructions.OPERANDS`."""
 
 PURE = frozenset({MOVE, CONTROL_NUMBER["column"], CONTROL_NUMBER["coordinate"]})
 """Instructions, beside those on scalars, that do nothing but write register a."""
@@ -45,7 +45,7 @@ Place: TypeAlias = Callable[[int], int]
 
 
 class Late:
-    """What a slot names that names registers or descriptors itself: made when these have their numbers."""
+    """A row of a slot that names registers or descriptors: made when these have their numbers."""
 
     __slots__ = ("kind", "make")
 

@@ -48,7 +48,7 @@ def _access(body: Body, op: flow.LoadOp | flow.StoreOp, type: Attribute) -> tupl
     body.depend("buffer", op.buffer.root_reference.data)
     buffer = body.units.buffer(op, op.buffer)
     shape = buffer.shape
-    # With a buffer there is no address among the operands.
+    # A buffer is an attribute: the operands are the value to store, if any, and the indices.
     indices = op.operands[1:] if isinstance(op, flow.StoreOp) else op.operands
     if len(indices) != len(shape):
         raise LoomError(f"@{buffer.name} has {len(shape)} dimensions, not {len(indices)}", location_of(op))

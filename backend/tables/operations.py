@@ -32,7 +32,7 @@ _FUNCTION = {name: number for number, name in enumerate(DSD_ROWS)}
 
 @dataclass(frozen=True)
 class _Settings:
-    """How an operation runs: its microthread, and the tasks that its end, or a control wavelet, starts."""
+    """Settings of an operation: its microthread, and the tasks that its end, or a control wavelet, starts."""
 
     microthread: int = NO_MICROTHREAD
     tasks: tuple[str | None, ...] = (None,) * 4

@@ -56,7 +56,7 @@ _HANDLERS: dict[type[Operation], Handler] = {
 }
 
 _CHANGES = frozenset({flow.BlockOp, flow.UnblockOp, flow.ApplyOp, flow.LoadRegisterOp})
-"""What may change whether a task is blocked."""
+"""Operations that may block or unblock a task."""
 
 _END_FLAGS = (COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS, COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS)
 
@@ -86,14 +86,14 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Callee:
-    """What calls a function by: the use of its body, and if its code depends on the clock."""
+    """A function that is called: the use of its body, and if its code depends on the clock."""
 
     use: int
     sees_clock: bool
 
 
 class Contents:
-    """What a body contains: values that are constant for a PE, calls, what it may block or unblock.
+    """Contents of a body: values that are constant for a PE, calls, tasks it may block or unblock.
 
     `masks` says that it sets the exception mask.
     """
@@ -118,7 +118,7 @@ class Contents:
 
 @dataclass
 class Shared:
-    """What the classes of a fabric share: bodies, what is in them, and the code made of them."""
+    """Shared by the classes of a fabric: bodies, their contents, and the code made of them."""
 
     grid: tuple[int, int]
     colors: dict[str, int]

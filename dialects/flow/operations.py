@@ -78,7 +78,7 @@ REGISTER_FILES = ("dest", "src0", "src1")
 def _verify_register(file: str, number: int, target: Target) -> None:
     size = {"dest": target.dsr_dest, "src0": target.dsr_src0, "src1": target.dsr_src1}.get(file)
     if size is None:
-        raise VerifyException(f"there is no register file '{file}'; the files are {', '.join(REGISTER_FILES)}")
+        raise VerifyException(f"'{file}' is not a register file; the files are {', '.join(REGISTER_FILES)}")
     if not 0 <= number < size:
         raise VerifyException(f"{target.name} has no {file} register {number}; choose one from 0 to {size - 1}")
 

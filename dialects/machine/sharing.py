@@ -132,7 +132,7 @@ def part(bodies: Bodies, decisions: Iterable[tuple[CodeOperation, Hashable]]) ->
     `decisions` are what is decided for the functions and tasks of a program. Returns each body that there is then once.
     """
     parts: dict[CodeOperation, list[Part]] = {}
-    # What has a body keeps it; it may come after those that share it.
+    # An operation with a body of its own keeps it; it may come after those that share it.
     in_order = sorted(decisions, key=lambda one: one[0].shares is not None)
     for op, decision in in_order:
         home = bodies.home(op)
@@ -148,7 +148,7 @@ def part(bodies: Bodies, decisions: Iterable[tuple[CodeOperation, Hashable]]) ->
 
 
 class Ask:
-    """What is asked of a PE program, and its answers."""
+    """Questions about a PE program, with its answers."""
 
     def __init__(self, answer: Callable[..., Any]) -> None:
         self._answer = answer
@@ -164,7 +164,7 @@ _Made = TypeVar("_Made")
 
 
 class Variants(Generic[_Made]):
-    """What has been made of each body: again only for a PE program that answers otherwise what was asked meanwhile."""
+    """Results for each body: another one only for a PE program that answers a question of the first otherwise."""
 
     def __init__(self) -> None:
         self._made: dict[CodeOperation, list[tuple[Ask, _Made]]] = {}

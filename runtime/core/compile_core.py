@@ -103,7 +103,7 @@ def compiler() -> list[str]:
             raise CompileError(f"the compiler of the package ziglang cannot build a library: {reason}; install cc")
     if command is None:
         raise NoCompilerError(
-            "there is no C compiler for the engine's core: install cc, or the package ziglang, or set LOOM_CORE=none "
+            "no C compiler was found for the engine's core: install cc, or the package ziglang, or set LOOM_CORE=none "
             "to do without the core"
         )
     return command

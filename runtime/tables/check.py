@@ -73,7 +73,7 @@ _ELEMENT_KINDS = np.array([kind in ("i16", "i32", "f16", "bf16", "f32") for kind
 _FLOAT_KINDS = np.array([kind in FLOATS for kind in KINDS])
 
 _OPERANDS = {row.name: len(row.kinds) for row in SCALARS}
-"""How many operands scalar operations have, by name."""
+"""The number of operands of scalar operations, by name."""
 
 _STRINGS = ("name", "where", "label", "text")
 """Fields that name a string, in every section."""

@@ -50,8 +50,8 @@ _AT_START = frozenset(
         "set_offset", "set_stride", "set_extent", "load_register",
     )
 )  # fmt: skip
-"""What code may do that runs before everything else, besides computing scalars: nothing that waits, goes round, stops
-the program, or that others notice."""
+"""Instructions of code that runs before everything else, besides scalar ones: none waits, goes round, stops the
+program, or changes what others see."""
 _LOAD, _STORE, _PRINT, _ASSERT, _TRAP = (
     CONTROL_NUMBER[name] for name in ("load", "store", "print", "assert", "check_exceptions")
 )

@@ -74,7 +74,7 @@ COST_CLASSES = 32
 """Room for classes of costs."""
 
 COST = _record(("counts", U16, COST_CLASSES))
-"""How many of each class of `instructions.COSTS`."""
+"""The number of each class of `instructions.COSTS`."""
 
 ACCESS = _record(
     ("base", U32), ("buffer", U32), ("dims", U32), ("kind", U8), ("rank", U8), ("flags", U8),

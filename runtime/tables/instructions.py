@@ -93,7 +93,7 @@ OPERANDS: dict[str, str] = {
     "print": "sr.", "directive": "srr", "timestamp": "w..", "set_exception_mask": "r..", "check_exceptions": "s..",
     "fail": "..s",
 }  # fmt: skip
-"""What a, b and c of each are: a register that is read (r), written (w) or both (m), with those behind it where there
+"""Roles of a, b and c of each: a register that is read (r), written (w) or both (m), with those behind it where there
 are several; a descriptor that is read (d), written (D) or both (M); a slot (s); a row of `costs` (t); 0 or 1 (x); a
 number of a dimension (i); in b and c the target of a jump (j); or nothing."""
 

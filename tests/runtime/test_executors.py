@@ -26,7 +26,7 @@ def tables_of(text: str) -> Tables:
 
 
 def test_an_unknown_executor() -> None:
-    with pytest.raises(LoomError, match=r"there is no executor 'looms'; the executors are: .*warps"):
+    with pytest.raises(LoomError, match=r"'looms' is not an executor; the executors are: .*warps"):
         Machine(parse(EMPTY), executor="looms")
 
 

@@ -163,7 +163,7 @@ def test_missing_file_and_directory(run_opt: Run, tmp_path: Path) -> None:
 def test_wrong_flags(run_opt: Run, write: Write) -> None:
     path = write(GOOD)
     one_error(run_opt(path, "--nonsense"), "--nonsense")
-    one_error(run_opt(path, "-p", "canonicalyze"), "no pass named 'canonicalyze'", "canonicalize")
+    one_error(run_opt(path, "-p", "canonicalyze"), "'canonicalyze' is not a pass", "canonicalize")
     one_error(run_opt(path, "-p", "canonicalize{"), "pass pipeline")
     one_error(run_opt(path, "-p", "dsd-assign-queues{nonsense=1}"), "nonsense")
     one_error(run_opt(path, "-t", "nonsense"), "nonsense")

@@ -57,7 +57,7 @@ def test_sources_that_change_change_the_hash(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("script", "environment", "status", "message"),
     [
-        (None, {}, 3, "there is no C compiler for the engine's core: install cc, or .* LOOM_CORE=none"),
+        (None, {}, 3, "no C compiler was found for the engine's core: install cc, or .* LOOM_CORE=none"),
         (None, {"CC": "cc"}, 1, "the compiler that CC names, 'cc', cannot build a library: 'cc' cannot be started: "),
         ("echo 'error: no room' >&2; exit 1", {"CC": "cc -g"}, 1, "that CC names, 'cc -g', .*: error: no room; unset"),
         ("case $* in *core.c*) echo 'core.c:1:2: error: odd' >&2; exit 4 ;; esac", {}, 1,
