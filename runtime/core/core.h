@@ -55,6 +55,8 @@ EXPORT uint64_t core_queued(const struct core *core, struct wavelets_record *rec
 EXPORT uint64_t core_sent(const struct core *core, struct wavelets_record *records, uint64_t room);
 struct at_router_record;
 EXPORT uint64_t core_routers(const struct core *core, struct at_router_record *records, uint64_t room, uint32_t what);
+struct message_record;
+EXPORT uint64_t core_messages(const struct core *core, struct message_record *records, uint64_t room);
 
 /* For tests: the bytes of a record that C and Python share, 0 behind the last; the name of an instruction. */
 EXPORT uint64_t core_sizes(uint32_t number);

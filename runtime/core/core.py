@@ -18,7 +18,7 @@ from ...targets.model import Target, Timing
 from ..engine import Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
 from ..findings import FINDING
-from ..reports.rest import AT_ROUTER, TASK, WAIT, WAVELETS, Rest
+from ..reports.rest import AT_ROUTER, MESSAGE, TASK, WAIT, WAVELETS, Rest
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
 from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, MAX_CALLS, SLOTS
 from ..trace_lines import RECORD, Lines
@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 SECTIONS_READ = (
     "classes", "buffers", "columns", "column_values", "code", "code_where", "bodies", "kinds", "slot_kinds", "uses",
     "rows", "numbers", "costs", "accesses", "access_dims", "descriptors", "operations", "register_loads",
-    "register_reads", "messages", "prints", "starts", "tasks", "queues", "fifos", "colors",
+    "register_reads", "messages", "prints", "starts", "tasks", "queues", "fifos", "colors", "networks",
 )  # fmt: skip
 """Sections in the order of SECTIONS in tables.h."""
 
@@ -65,6 +65,7 @@ class _Timing(ctypes.Structure):
 _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
     "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "dsd_rows", "switched",
+    "network", "network_readers",
 )  # fmt: skip
 
 
@@ -94,8 +95,6 @@ class _Switched(ctypes.Structure):
 def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
     """Return what a program needs and the core does not have yet, in words; empty if it can run it."""
     found: list[str] = []
-    if len(tables["networks"]):
-        found.append("networks of messages")
     code = tables["code"]["op"]
     for instruction, text in (
         ("directive", "directives"), ("set_exception_mask", "exceptions"), ("check_exceptions", "exceptions"),
@@ -172,6 +171,7 @@ class Core:
             ("class_first", "<i8"), ("unit_pes", "<i4"), ("words", "<i8"), ("queue_class", "<i4"),
             ("queue_first", "<i8"), ("colors", "<i2"), ("flags", "u1"), ("way_lists", "<u4"), ("colorless", "u1"),
             ("room", "<i8"), ("senders", "<i4"), ("list_first", "<u4"), ("ways", fabric.ways.dtype),
+            ("network", "<i4"), ("network_readers", "<i4"),
         ):  # fmt: skip
             setattr(result, name, self._keep(getattr(fabric, name), np.dtype(dtype)).ctypes.data)
         memory = np.array([array.ctypes.data for array in self.memory], np.uint64)
@@ -314,7 +314,7 @@ class Core:
         return Rest(
             waits=self._records("core_waits", WAIT), tasks=self._records("core_tasks", TASK),
             queued=self._records("core_queued", WAVELETS), sent=self._records("core_sent", WAVELETS),
-            at_routers=waiting, down_ramps=down_ramps, off_grid=off,
+            at_routers=waiting, down_ramps=down_ramps, off_grid=off, messages=self._records("core_messages", MESSAGE),
         )  # fmt: skip
 
     def _records(self, function: str, record: np.dtype[Any], *what: int) -> Array:
@@ -373,6 +373,7 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_queued", u64, (pointer, pointer, u64)),
         ("core_sent", u64, (pointer, pointer, u64)),
         ("core_routers", u64, (pointer, pointer, u64, u32)),
+        ("core_messages", u64, (pointer, pointer, u64)),
     ):
         function = getattr(found, name)
         function.restype, function.argtypes = result, arguments

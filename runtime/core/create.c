@@ -164,9 +164,15 @@ static void prepare_queue(struct core *core, const struct core_input *input, str
     queue->flags = input->flags + first;
     queue->colors = input->colors + first;
     queue->ways = input->way_lists + first;
+    queue->network = (uint16_t)(input->network[number] + 1);
+    if (queue->network != 0 && queue->senders == 0) {
+        queue->senders = 1; /* whoever sends a message */
+    }
+    queue->is_static = queue->network == 0;
     queue->is_taskless = queue->is_input && queue->task == NO_TASK && !queue->is_sink;
     queue->is_uniform = true;
     for (uint32_t unit = 0; unit < class->units; unit++) {
+        queue->is_static &= !has_switches(core, queue->colors[unit]);
         queue->is_uniform &= queue->flags[unit] == 0 && !(queue->is_colorless && queue->colors[unit] < 0);
         if (queue->flags[unit] & PARTLY_UNREAD && queue->unread == NULL) {
             queue->unread = core_allocate(core, class->units, sizeof *queue->unread);
@@ -333,6 +339,7 @@ static void prepare(struct core *core, const struct core_input *input) {
         }
     }
     prepare_switches(core, input);
+    prepare_networks(core, input);
     place_registers(core);
     prepare_operations(core, input);
     prepare_accesses(core);
@@ -391,6 +398,7 @@ void core_destroy(struct core *core) {
         free(class->pes);
     }
     free_switches(core);
+    free_networks(core);
     for (uint64_t k = 0; k < core->block_count; k++) {
         free(core->blocks[k]);
     }

@@ -1,5 +1,6 @@
 /* What Python asks of a core: launches, streams from and to the host, and its state at rest. */
 #include "machine.h"
+#include "records.h"
 
 /* Returns from a function that may take memory if there is none. */
 #define OR_WITHOUT_MEMORY(...)                                                                                         \
@@ -136,13 +137,13 @@ struct wavelets_record {
     uint32_t row, pe;
     int64_t count;
 };
-enum { RECEIVES, SENDS, READS_FIFO, WRITES_FIFO };
-enum { HELD = 1 };
+enum { RECEIVES, SENDS, READS_FIFO, WRITES_FIFO, SENDS_MESSAGE };
+enum { HELD = 1, HEADER = 2 };
 
 /* Fills in where the task of a PE that waits goes on. */
 static void note_frame(const struct pe *pe, struct wait_record *record) {
     const struct frame *frame = (const struct frame *)(pe->suspended + 2 + pe->suspended[1]);
-    record->flags = HELD;
+    record->flags |= HELD;
     record->use = frame->use->number;
     record->pc = (uint32_t)(frame->pc - frame->use->code - 1);
 }
@@ -161,7 +162,7 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
                 .pe = pe->number, .operation = open->operation->number, .settings = open->operation->settings, .task = open->task,
                 .where = open->where, .row = queue->number, .use = NO_ROW, .pc = NO_ROW,
                 .output = to->type == QUEUE_RUN ? to->row : NO_ROW, .kind = queue->fifo == NULL ? RECEIVES : queue->writes ? WRITES_FIFO : READS_FIFO, .count = open->count,
-                .position = open->position};
+                .position = open->position, .flags = open->header ? HEADER : 0};
             if (open->is_sync) {
                 note_frame(pe, record);
             }
@@ -187,16 +188,28 @@ uint64_t core_waits(const struct core *core, struct wait_record *records, uint64
             }
         }
     }
-    for (const struct send *send = core->sends; send != NULL; send = send->next, count++) {
+    for (const struct send *send = core->sends; send != NULL; send = send->next) {
+        uint32_t place = 0, elements = 0;
+        bool is_message = send->pe->class->queues[core->queue_place[send->queue]].network != 0;
+        if (is_message && !message_of(core, send, &place, &elements)) {
+            continue;
+        }
         if (count < room) {
             records[count] = (struct wait_record){
                 .pe = send->pe->number, .operation = send->operation->number, .settings = send->operation->settings, .task = send->task,
                 .where = send->where, .row = send->queue, .output = NO_ROW, .use = NO_ROW, .pc = NO_ROW, .kind = SENDS,
                 .count = send->count};
+            if (is_message) {
+                records[count].kind = SENDS_MESSAGE;
+                records[count].output = send->queue;
+                records[count].row = place;
+                records[count].count = elements;
+            }
             if (send->is_sync) {
                 note_frame(send->pe, &records[count]);
             }
         }
+        count++;
     }
     return count;
 }
@@ -268,7 +281,8 @@ uint64_t core_sizes(uint32_t number) {
 #define SIZE(name, type) sizeof(type),
     static const uint64_t sizes[] = {SECTIONS(SIZE) sizeof(struct finding), sizeof(struct way),
                                      sizeof(struct wait_record), sizeof(struct task_record),
-                                     sizeof(struct wavelets_record), sizeof(struct trace_record)};
+                                     sizeof(struct wavelets_record), sizeof(struct trace_record),
+                                     sizeof(struct at_router_record), sizeof(struct message_record)};
 #undef SIZE
     return number < sizeof sizes / sizeof *sizes ? sizes[number] : 0;
 }

@@ -45,10 +45,11 @@ enum {
     REGISTER_EMPTY = 16, REGISTER_WITHOUT_FIFO, REGISTER_WIDTH,
     WALK_OUTSIDE_MEMORY = 24, USES_QUEUE, USES_MICROTHREAD, USES_FIFO, SENDS_WITHOUT_COLOR, SENDS_LOST,
     SENDS_ODD_LANES, RECEIVES_WITHOUT_COLOR, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER, WALK_TOO_LONG,
+    MESSAGE_EMPTY = 40, MESSAGE_TOO_LONG, MESSAGE_WITHOUT_FRONT, MESSAGE_OFF_GRID, MESSAGE_TO_NOBODY, MESSAGE_DOES_NOT_FIT,
     CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
-    TASK_MAY_TAKE,
+    TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT,
 };
 
 /* Words of a buffer in the memory of its class */
@@ -153,11 +154,15 @@ struct run {
     struct run *next;
     struct payload *payload; /* NULL: they are still in the sender's memory */
     const uint8_t *at;       /* the first of all, `step` bytes before the second */
-    struct path *path;       /* NULL: from a host, or of a FIFO */
+    union {
+        struct path *path;   /* NULL: from a host, or of a FIFO */
+        struct piece *piece; /* if `is_piece`: what is to know of all that are taken */
+    };
     cycle first;
     uint64_t origin; /* of runs that are there in one cycle the one with the smaller comes first */
     int32_t step;
     uint32_t rate, count, taken, sender;
+    uint8_t is_piece;      /* it is part of a message of a network */
     uint8_t size, control; /* `size`: 2 if the sender's memory has elements of 16 bits, 0 of places in a FIFO */
 };
 
@@ -219,6 +224,7 @@ struct open {
     uint8_t inputs;               /* how many they are */
     uint8_t is_plain;             /* it has one queue, and all that it touches is checked */
     uint8_t is_sync, by_control, signals_end, uses_fifo, keeps, stopped;
+    uint8_t header;                   /* of its message is still to come: `count` is the most that there is room for */
     uint8_t polls;                    /* bits of its ends of FIFOs that end it if they have nothing */
     uint8_t polled;                   /* the one that it looks at */
     struct open *waits[MAX_OPERANDS]; /* behind it in each of its queues */
@@ -332,6 +338,8 @@ struct queue {
     uint8_t is_input, is_colorless, is_sink;
     uint8_t is_taskless; /* an input queue from which operations alone take */
     uint8_t is_uniform;  /* no PE has flags or lacks a color */
+    uint8_t is_static;   /* what it sends goes by ways alone */
+    uint16_t network;    /* 1 + row of the one whose messages it sends or receives, or 0 */
     uint8_t writes, action, starts; /* of an end of a FIFO: 0 to read; when it has nothing; NO_TASK or what goes on then */
     const uint8_t *flags;   /* of each unit, as runtime/fabric has them */
     const int16_t *colors;
@@ -377,7 +385,7 @@ struct arrival {
 
 /* Order */
 
-enum { EVENT_ROUTER = 1, EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4 };
+enum { EVENT_MESSAGE = 0, EVENT_ROUTER = 1, EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4 };
 
 struct event {
     cycle time;
@@ -434,6 +442,8 @@ struct core_input {
     const int64_t *prices;        /* of each class of costs */
     const uint32_t (*dsd_rows)[DSD_FIELDS];
     const struct switched_input *switched;
+    const int32_t *network; /* of each queue */
+    const int32_t *network_readers;
     struct timing timing;
     uint32_t width, height, queue_count, strings, max_calls, switched_count;
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
@@ -496,6 +506,7 @@ struct core {
     bool at_work;
 
     struct switches *switches; /* NULL if there are none */
+    struct networks *networks; /* the same */
 
     struct send *sends;
     struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims;
@@ -680,8 +691,31 @@ struct payload *payload_of(struct core *core, const struct run *run);
 struct router;
 void prepare_switches(struct core *core, const struct core_input *input);
 void free_switches(struct core *core);
+bool has_switches(const struct core *core, int32_t color);
 void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances);
 void router_decide(struct core *core, struct router *router, cycle now);
+
+/* messages.c */
+struct worm;
+void prepare_networks(struct core *core, const struct core_input *input);
+void free_networks(struct core *core);
+void inject(struct core *core, struct pe *pe, const struct queue *queue, const struct sending *sending,
+            const struct descriptor *stream, const struct run *run);
+void message_moves(struct core *core, struct worm *worm, cycle time);
+void piece_taken(struct core *core, const struct run *run, int64_t position, int64_t count, cycle time, cycle rate);
+void piece_drop(struct core *core, struct piece *piece);
+void check_cut(struct core *core, const struct open *open, const struct piece *piece);
+void check_last(struct core *core, struct pe *pe, const struct piece *piece, uint32_t word);
+bool message_of(const struct core *core, const struct send *send, uint32_t *place, uint32_t *count);
+
+/* Lets those that have to know it know that wavelets of a run are taken from the next one on, the first at a time. */
+static inline void run_taken(struct core *core, const struct run *run, uint32_t count, cycle time, cycle rate) {
+    if (run->is_piece) {
+        piece_taken(core, run, run->taken, count, time, rate);
+    } else {
+        path_taken(core, run->path, time, rate, count);
+    }
+}
 
 /* trace.c: what is called where `traces` is set */
 enum { TASK_STARTS, OPERATION_ISSUED, OPERATION_COMPLETED };

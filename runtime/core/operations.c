@@ -229,6 +229,10 @@ void transmit(struct core *core, struct pe *pe, struct sending *sending, const s
         queue->unread[pe->unit] += wavelets->count;
     }
     wavelets->control = stream->flags & CONTROL_WAVELETS;
+    if (queue->network != 0) {
+        inject(core, pe, queue, sending, stream, wavelets);
+        return;
+    }
     if (wavelets->control) {
         send_control(core, pe, queue, wavelets, sending);
     } else {
@@ -280,7 +284,7 @@ static void forget_send(struct core *core, struct send *send) {
     pool_give(&core->send_pool, send);
 }
 
-/* Lets a send know that it may end from a time on, as a receiver sees it. */
+/* Lets a send know that it may end from a time on, as a receiver sees it, or the network that its message has left. */
 void send_accepted(struct core *core, struct send *send, cycle time) {
     send->done = time > send->done ? time : send->done;
     send->waiting--;
@@ -317,6 +321,11 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
     rate = rate < 1 ? 1 : rate;
     cycle done = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count;
     int64_t wavelets = (count + lanes - 1) / lanes;
+    if (stream->flags & MESSAGE && (count == 0 || count > stream->extents[0])) {
+        fail(core, pe, count == 0 ? MESSAGE_EMPTY : MESSAGE_TOO_LONG, task, where,
+             VALUES(operation->number, count, count == 0 ? 0 : stream->extents[0]));
+        return WENT_WRONG;
+    }
     struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .done = done,
                        .tail = done - issued - core->timing.inject - (wavelets - 1) * rate * lanes,
                        .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
@@ -324,6 +333,12 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
     if (!resource_use(core, pe, place, operation, where, issued, done) ||
         (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued, done))) {
         return WENT_WRONG;
+    }
+    if (pe->class->queues[place].network != 0 && stream->flags & (MESSAGE | CONTROL_WAVELETS)) {
+        send = pool_take(core, &core->send_pool);
+        *send = own;
+        send->is_pooled = true;
+        send->waiting = 1; /* for its message to leave */
     }
     if (count > 0) {
         struct operand made[MAX_OPERANDS];
@@ -456,6 +471,7 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
             }
             open->queue[open->inputs] = place;
             open->source[open->inputs++] = k;
+            open->header |= stream->flags & MESSAGE ? 1 : 0;
         }
         if (lanes != 0 && lanes != lanes_of(stream)) {
             fail(core, pe, RECEIVES_MIXED_LANES, running_task(pe), where, VALUES(operation->number));

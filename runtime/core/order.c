@@ -135,8 +135,8 @@ static struct run *take_run(struct core *core, struct pe *pe, uint32_t place, cy
     struct input *input = &pe->inputs[place];
     struct run *run = input->first;
     memcpy(word, run->at + (ptrdiff_t)run->taken * run->step, run->size);
+    run_taken(core, run, 1, begin, 1);
     run->taken++;
-    path_taken(core, run->path, begin, 1, 1);
     return run;
 }
 
@@ -166,7 +166,10 @@ static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) 
     uint32_t word = 0;
     if (task->type == DATA_TASK || task->type == LISTENER) {
         struct run *run = take_run(core, pe, task->queue, begin, &word);
-        bool control = run->control;
+        bool control = run->control, is_message = run->is_piece;
+        if (control && is_message) {
+            check_last(core, pe, run->piece, word);
+        }
         struct input *input = &pe->inputs[task->queue];
         if (run->taken == run->count) {
             input->first = run->next;
@@ -176,6 +179,9 @@ static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) 
             drop_run(core, run);
         }
         recount(pe, task->queue);
+        if (control && is_message) {
+            return FINISHED; /* the end of a message starts nothing */
+        }
         if (control) {
             int64_t id = word >> 16 & 63;
             const struct queue *queue = &pe->class->queues[task->queue];
@@ -260,9 +266,11 @@ static void visit(struct core *core, struct pe *pe) {
         if (task == NO_TASK) {
             return;
         }
-        /* Credits come back sooner than anything that others send. */
-        if (time > (pe->fifo_opens > 0 || pe->held_sends > 0 ? core->present : core->horizon)) {
-            if (pe->fifo_opens > 0 || !is_certain(pe, task, time)) {
+        /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
+         * has been taken when its head arrives. */
+        bool is_strict = pe->fifo_opens > 0 || core->networks != NULL;
+        if (time > (is_strict || pe->held_sends > 0 ? core->present : core->horizon)) {
+            if (is_strict || !is_certain(pe, task, time)) {
                 if (pe->queued > time) {
                     pe->queued = time;
                     schedule(core, time, EVENT_PICK, pe->number, 0, pe);
@@ -346,6 +354,8 @@ int core_go(struct core *core, uint64_t budget) {
             if (!pe->is_busy) {
                 visit(core, pe);
             }
+        } else if (kind == EVENT_MESSAGE) {
+            message_moves(core, event.what, event.time);
         } else if (kind == EVENT_ROUTER) {
             router_decide(core, event.what, event.time);
         } else if (kind == EVENT_POLL) {

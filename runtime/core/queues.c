@@ -2,6 +2,9 @@
 #include "machine.h"
 
 void drop_run(struct core *core, struct run *run) {
+    if (run->is_piece) {
+        piece_drop(core, run->piece);
+    }
     if (run->payload != NULL) {
         payload_drop(core, run->payload);
     }
@@ -128,7 +131,7 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
         if (runs[k]->control) {
             cycle head = head_time(runs[k]);
             open->time = (head > open->time ? head : open->time) + open->rate;
-            path_taken(core, runs[k]->path, open->time, 1, 1);
+            run_taken(core, runs[k], 1, open->time, 1);
             runs[k]->taken++;
         }
     }
@@ -177,6 +180,26 @@ int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64
         }
     }
     return holds;
+}
+
+/* Takes the header of a message, which says how many elements follow. */
+static void take_header(struct core *core, struct open *open, struct run *run) {
+    uint32_t word = 0;
+    memcpy(&word, run->at + (ptrdiff_t)run->taken * run->step, run->size);
+    int64_t length = word & WORD_MASK;
+    cycle head = head_time(run);
+    open->time = head > open->time ? head : open->time;
+    run_taken(core, run, 1, open->time, 1);
+    open->time += open->rate;
+    open->header = false;
+    run->taken++;
+    if (length > open->count) {
+        fail(core, open->pe, MESSAGE_DOES_NOT_FIT, open->task, open->where,
+             VALUES(open->operation->number, length, open->count));
+    } else if (run->is_piece && open->operation->kernel->size[0] == 2) {
+        check_cut(core, open, run->piece);
+    }
+    open->count = length;
 }
 
 /* Advances an operation by one run for each of its queues, and by `most` elements of each at most. */
@@ -260,7 +283,7 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
     }
     for (int k = 0; k < open->inputs; k++) {
         struct run *run = runs[k];
-        path_taken(core, run->path, begin, rate * lanes, (uint32_t)wavelets);
+        run_taken(core, run, (uint32_t)wavelets, begin, rate * lanes);
         run->taken += (uint32_t)wavelets;
     }
     open->position += count;
@@ -310,7 +333,7 @@ void complete(struct core *core, struct open *open) {
 
 /* Waiting */
 
-static bool is_simple(const struct open *open) { return open->inputs == 1 && !open->polls; }
+static bool is_simple(const struct open *open) { return open->inputs == 1 && !open->polls && !open->header; }
 
 static void wait_in(struct open *open, int k) {
     struct open **link = &open->pe->inputs[open->queue[k]].waiting;
@@ -361,13 +384,17 @@ static bool proceed(struct core *core, struct open *open) {
             contend(core, open, open->queue[k], runs[k]);
         }
         int64_t most = UNBOUNDED;
-        if (open->polls) {
+        if (open->polls && !open->header) {
             most = elements_in_time(core, open, runs);
             if (most == 0) {
                 return true;
             }
         }
-        feed(core, open, runs, most);
+        if (open->header) {
+            take_header(core, open, runs[0]);
+        } else {
+            feed(core, open, runs, most);
+        }
         if (has_failed(core)) {
             return false;
         }

@@ -116,14 +116,16 @@ static inline cycle take(struct core *core, const struct operation *operation, s
     cycle end;
     if (begin == head || slower == rate || (begin - head) / (slower - rate) + 1 >= count) {
         slower = begin == head ? slower : rate;
-        path_taken(core, run->path, begin, slower, count);
+        run_taken(core, run, count, begin, slower);
         end = begin + (count - 1) * slower;
     } else {
         /* It is late, and takes what is there as fast as it can until it waits for the next. */
         uint32_t there = (uint32_t)((begin - head) / (slower - rate) + 1);
-        path_taken(core, run->path, begin, rate, there);
-        path_taken(core, run->path, head + there * slower, slower, count - there);
-        end = head + (count - 1) * slower;
+        run_taken(core, run, there, begin, rate);
+        run->taken += there;
+        count -= there;
+        run_taken(core, run, count, head + there * slower, slower);
+        end = head + (there + count - 1) * slower;
     }
     run->taken += count;
     return end + rate;
@@ -241,7 +243,7 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
     const struct queue *queue = &pe->class->queues[place];
     const struct kernel *kernel = operation->kernel;
     cycle issued = *now, rate = operation->plain_rate;
-    if (core->switches != NULL || queue->is_input || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
+    if (!queue->is_static || queue->is_input || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
         (operation->is_async && !is_free(pe, thread, issued)) ||
         !find_elements(core, pe, operation, streams, count, elements)) {
         return NOT_QUICK;

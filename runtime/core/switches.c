@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "records.h"
 #include "switches.h"
 
 /* Control wavelets: eight commands of three bits, a code and a bit that keeps it from the compute engine, the first in
@@ -379,12 +380,19 @@ static void settle(struct core *core) {
     }
 }
 
+/* Returns whether a color, by its row or -1, has a switch somewhere. */
+bool has_switches(const struct core *core, int32_t color) {
+    return core->switches != NULL && color >= 0 && core->switches->by_color[color] != NULL;
+}
+
 /* Sends wavelets of a PE into its router, if their color has switches; where they `advance` it, its switch moves on
  * behind the last one. */
 void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances) {
-    int32_t row = queue->colors[pe->unit];
-    struct switched *color = row < 0 ? NULL : core->switches->by_color[row];
-    if (color == NULL || color->row.senders[pe->number] == 0) {
+    if (!has_switches(core, queue->colors[pe->unit])) {
+        return;
+    }
+    struct switched *color = core->switches->by_color[queue->colors[pe->unit]];
+    if (color->row.senders[pe->number] == 0) {
         return;
     }
     struct router *router = router_at(core, color, pe->number);
@@ -451,8 +459,8 @@ void prepare_switches(struct core *core, const struct core_input *input) {
     switches->routers.size = sizeof(struct router);
     switches->passages.size = sizeof(struct passage);
     switches->most_hops = (uint32_t)(16 * pes + 64);
+    switches->colors = core_allocate(core, input->switched_count, sizeof *switches->colors);
     switches->count = input->switched_count;
-    switches->colors = core_allocate(core, switches->count, sizeof *switches->colors);
     switches->by_color = core_allocate(core, core->tables.colors_count, sizeof *switches->by_color);
     for (uint32_t k = 0; k < switches->count; k++) {
         struct switched *color = &switches->colors[k];
@@ -480,11 +488,6 @@ void free_switches(struct core *core) {
 }
 
 /* State at rest: records of runtime/reports/rest.py, by color, router and port */
-
-struct at_router_record {
-    uint32_t color, pe, port, position;
-    int64_t count;
-};
 
 enum { WAITING, DOWN_RAMP, OFF_GRID };
 

@@ -125,6 +125,10 @@ struct color_row {
     uint32_t name, label, where, number;
 };
 
+struct network_row {
+    uint32_t color;
+};
+
 /* The sections that the core reads, in this order in the array of pointers that it is made from. */
 #define SECTIONS(S)                                                                                                    \
     S(classes, struct class_row)                                                                                       \
@@ -152,7 +156,8 @@ struct color_row {
     S(tasks, struct task_row)                                                                                          \
     S(queues, struct queue_row)                                                                                        \
     S(fifos, struct fifo_row)                                                                                          \
-    S(colors, struct color_row)
+    S(colors, struct color_row)                                                                                        \
+    S(networks, struct network_row)
 
 struct tables {
 #define FIELD(name, type) const type *name; uint64_t name##_count;

@@ -42,8 +42,9 @@ def test_the_name_counts_before_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_any_executor_is_the_core_where_that_can_run_the_program() -> None:
-    network = EMPTY.replace("flow.units", "flow.color @c = 1 flow.message_network @c flow.units")
-    for text, wanted in ((EMPTY, "core"), (network, "warps")):
+    masks = """flow.task local @t id 9 { %mask = arith.constant 0 : i16
+      flow.set_exception_mask %mask flow.return }"""
+    for text, wanted in ((EMPTY, "core"), (EMPTY.replace("words 8 {", "words 8 {" + masks), "warps")):
         machine = machines.load(parse(text), executor=executors.AUTO)
         assert machine.executor_name == wanted
 

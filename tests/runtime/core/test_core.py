@@ -20,6 +20,7 @@ from loomir.backend.tables import assemble
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import flow
 from loomir.host import machines
+from loomir.operations import prices
 from loomir.runtime import engine, hosted
 from loomir.runtime.core import library
 from loomir.runtime.core.core import SECTIONS_READ, Core, dsd_rows, missing_features
@@ -27,7 +28,7 @@ from loomir.runtime.deadlock import Deadlock
 from loomir.runtime.fabric.connect import fabric_of
 from loomir.runtime.fabric.model import WAY, Fabric
 from loomir.runtime.findings import FINDING, Code
-from loomir.runtime.reports.rest import RECEIVES, TASK, WAIT, WAVELETS
+from loomir.runtime.reports.rest import AT_ROUTER, MESSAGE, RECEIVES, TASK, WAIT, WAVELETS
 from loomir.runtime.tables.format import SECTIONS, Tables
 from loomir.runtime.tables.instructions import CONTROL, DSD_ROWS
 from loomir.runtime.trace_lines import RECORD
@@ -202,6 +203,7 @@ def test_records_are_as_python_has_them() -> None:
     sizes.restype = ctypes.c_uint64
     records: dict[str, np.dtype[Any]] = {name: SECTIONS[name] for name in SECTIONS_READ}
     records |= {"finding": FINDING, "way": WAY, "wait": WAIT, "task": TASK, "wavelets": WAVELETS, "trace": RECORD}
+    records |= {"at router": AT_ROUTER, "message": MESSAGE}
     assert [sizes(number) for number in range(len(records))] == [record.itemsize for record in records.values()]
 
 
@@ -249,7 +251,7 @@ def test_a_program_for_which_memory_does_not_suffice() -> None:
     while executor is None:
         failing += 1
         try:
-            executor = hosted.host(tables, Warnings(), make)
+            executor = hosted.host(tables, Warnings(), make, prices.NONE)
         except LoomError as error:
             assert error.message.startswith("the program needs more memory than there is; use a smaller grid")
     executor.launch("main", [3])
