@@ -100,6 +100,27 @@ def test_the_first_engine_is_imported_for_pto_alone() -> None:
     assert importers == {"loomir.host.pto"}
 
 
+TESTS_WITH_THE_FIRST_ENGINE = {
+    "frontend/test_collectives.py", "frontend/test_kernels.py", "operations/test_integers.py",
+    "operations/test_pto_tiles.py", "operations/test_scalar_types.py", "runtime/core/test_kernels.py",
+    "runtime/core/test_scalars.py", "runtime/reference/test_scalars.py", "runtime/test_calls.py",
+    "runtime/test_reports.py", "runtime/test_scalar_programs.py", "targets/test_machine_numbers.py",
+}  # fmt: skip
+"""Tests outside of `runtime/warps` that use the first engine, most of them as a witness of a part of what they test."""
+
+
+def test_tests_of_the_first_engine_are_in_a_folder() -> None:
+    """Whoever removes it for the wafer removes `tests/runtime/warps`, and changes these."""
+    tests = ROOT / "tests"
+    found = {
+        path.relative_to(tests).as_posix()
+        for path in tests.rglob("*.py")
+        if "from loomir.runtime.warps" in path.read_text(encoding="utf-8")
+    }
+    outside = {name for name in found if not name.startswith("runtime/warps/")}
+    assert outside - {"test_imports.py"} == TESTS_WITH_THE_FIRST_ENGINE
+
+
 @pytest.mark.parametrize("module", ["runtime", "host.sdk.device", "host.sdk.runtime", "host.sdk.debugging"])
 def test_engine_and_host_scripts_are_loaded_without_ir(module: str) -> None:
     # Their errors are xDSL's diagnostic exceptions, which are in a module that imports nothing else.

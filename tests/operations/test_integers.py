@@ -22,8 +22,8 @@ from loomir.frontend import types
 from loomir.frontend.values import Lanes
 from loomir.operations import integers
 from loomir.operations.dsd_table import OPERATIONS as DSD_OPERATIONS
+from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.warps import arithmetic, codegen, scalars, tile_arithmetic
-from loomir.runtime.warps.memory import DTYPES
 
 BYTES = range(-128, 128)
 PAIRS = list(product(BYTES, BYTES))
@@ -151,7 +151,7 @@ def test_floats_end_at_the_limits() -> None:
 def test_arrays_of_the_engine(name: str, kind: str) -> None:
     function = scalars._function(name, (kind, kind, kind), 0)
     assert function is not None
-    columns = [np.array(column, DTYPES[kind]).reshape(1, -1) for column in zip(*pairs(kind, name), strict=True)]
+    columns = [np.array(column, numpy_type(kind)).reshape(1, -1) for column in zip(*pairs(kind, name), strict=True)]
     with np.errstate(all="ignore"):
         assert function(*columns).ravel().tolist() == expected(name, kind)
 
@@ -186,7 +186,7 @@ def test_comparisons(number: int, kind: str) -> None:
         assert wanted == eval(f"[a {read} {order} b {read} for a, b in some]", {"some": some})
     function = scalars._function("arith.cmpi", (kind, kind, "i1"), number)
     assert function is not None
-    columns = [np.array(column, DTYPES[kind]).reshape(1, -1) for column in zip(*some, strict=True)]
+    columns = [np.array(column, numpy_type(kind)).reshape(1, -1) for column in zip(*some, strict=True)]
     assert function(*columns).ravel().tolist() == wanted
     op = operation("arith.cmpi", mlir(kind), predicate=number)
     assert [folded(op, pair) for pair in some[:300]] == wanted[:300]
@@ -211,7 +211,7 @@ def test_conversions(name: str, source: str, result: str) -> None:
     function = scalars._function(name, (source, result), 0)
     assert function is not None
     assert [function(bool(value) if source == "i1" else value) for value in values] == wanted
-    assert function(np.array(values, DTYPES[source]).reshape(1, -1)).ravel().tolist() == wanted
+    assert function(np.array(values, numpy_type(source)).reshape(1, -1)).ravel().tolist() == wanted
     op = operation(name, mlir(source), mlir(result))
     assert [folded(op, [value]) for value in values] == wanted
 

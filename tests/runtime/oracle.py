@@ -19,6 +19,22 @@ FLOATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "cb16": (10, -41, 20), "
 HALVES = ("f16", "bf16", "cb16")
 
 
+INTEGER = {
+    "addi": lambda a, b, n: a + b, "subi": lambda a, b, n: a - b, "muli": lambda a, b, n: a * b,
+    "andi": lambda a, b, n: a & b, "ori": lambda a, b, n: a | b, "xori": lambda a, b, n: a ^ b,
+    "minsi": lambda a, b, n: min(a, b), "maxsi": lambda a, b, n: max(a, b),
+    "minui": lambda a, b, n: min(a % 2**n, b % 2**n), "maxui": lambda a, b, n: max(a % 2**n, b % 2**n),
+    "shli": lambda a, b, n: a << (b % 2**n) if b % 2**n < n else 0,
+    "shrui": lambda a, b, n: (a % 2**n) >> (b % 2**n),
+    "shrsi": lambda a, b, n: a >> min(b % 2**n, n - 1),
+    "divsi": lambda a, b, n: int(Fraction(a, b)), "remsi": lambda a, b, n: a - b * int(Fraction(a, b)),
+    "divui": lambda a, b, n: (a % 2**n) // (b % 2**n), "remui": lambda a, b, n: (a % 2**n) % (b % 2**n),
+    "floordivsi": lambda a, b, n: a // b, "ceildivsi": lambda a, b, n: -(-a // b),
+    "ceildivui": lambda a, b, n: -(-(a % 2**n) // (b % 2**n)),
+}  # fmt: skip
+"""Operations of `arith` on integers that are kept signed, before they are wrapped to n bits."""
+
+
 def walk(strides: Sequence[int], extents: Sequence[int]) -> Iterator[int]:
     """Return the element offsets of a descriptor's walk: strides innermost first, extents outermost first.
 

@@ -13,9 +13,9 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
+from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.machine import Machine
 from loomir.runtime.warps import program
-from loomir.runtime.warps.memory import DTYPES
 
 from .machines import load
 
@@ -379,8 +379,8 @@ def test_bfloat_in_memory(block: int | None) -> None:
     made = load(loomir.compile(BFLOAT).module, block_units=block)
     made.launch("main", [0.1])
     made.run()
-    bf16 = DTYPES["bf16"].type
+    bf16 = numpy_type("bf16").type
     middle = bf16(bf16(1.25) + bf16(0.1))
     assert made.read_symbol("v").astype(float)[0].tolist() == [[1.0, float(middle), -3.0]] * 3
-    made.write_region("v", 0, 0, 3, 1, 2, np.array([[[1, 2]]], DTYPES["bf16"]))
+    made.write_region("v", 0, 0, 3, 1, 2, np.array([[[1, 2]]], numpy_type("bf16")))
     assert made.read_region("v", 0, 0, 3, 1, 3).astype(float)[0, 0].tolist() == [1, 2, -3]

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.core import compile_core, generate, library
 from loomir.runtime.tables.instructions import BITS, FIRST_SCALAR, FLOATS, SCALARS, Scalar
 from loomir.runtime.warps import scalars
-from loomir.runtime.warps.memory import DTYPES
 
 from ...searches import examples
 from .. import oracle
-from ..warps.test_scalars import INTEGER
 
 ROWS = {row.mnemonic: FIRST_SCALAR + place for place, row in enumerate(SCALARS)}
 
@@ -107,7 +106,7 @@ def as_value(bits: int, kind: str) -> Any:
     bits &= mask(kind)
     if kind in FLOATS:
         width = np.dtype(f"u{BITS[kind] // 8}").type(bits)
-        return width.view(DTYPES[kind]).item() if kind != "bf16" else float(oracle.from_bits(bits, kind))
+        return width.view(numpy_type(kind)).item() if kind != "bf16" else float(oracle.from_bits(bits, kind))
     return bool(bits) if kind == "i1" else oracle.signed(bits, BITS[kind])
 
 
@@ -222,7 +221,7 @@ def test_floats_become_integers_within_limits(row: Scalar) -> None:
         assert run(row, (bits,)) == max(low, min(high, whole)) & mask(row.result), value
 
 
-@pytest.mark.parametrize("name", sorted(INTEGER))
+@pytest.mark.parametrize("name", sorted(oracle.INTEGER))
 def test_integers_wrap(name: str) -> None:
     for kind in ("i8", "i16", "i32", "i64", "index"):
         row = next(row for row in SCALARS if row.mnemonic == f"{name}_{kind}")
@@ -232,7 +231,7 @@ def test_integers_wrap(name: str) -> None:
             if b or not is_division(row):
                 # A shift by very much would take the memory of the computer.
                 b = min(b % 2**n, 2 * n) if name == "shli" else b
-                assert run(row, operands) == INTEGER[name](a, b, n) % 2**n, (kind, a, b)
+                assert run(row, operands) == oracle.INTEGER[name](a, b, n) % 2**n, (kind, a, b)
 
 
 def test_the_headers_are_generated_from_the_tables() -> None:

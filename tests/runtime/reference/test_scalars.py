@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.reference.scalars import FUNCTIONS
 from loomir.runtime.tables.instructions import BITS, FLOATS, SCALARS, Scalar
 from loomir.runtime.warps import scalars
-from loomir.runtime.warps.memory import DTYPES
 
 from .. import oracle
 
@@ -76,7 +76,7 @@ def of_first_engine(bits: int, kind: str) -> object:
     if kind == "bf16":
         return float(oracle.from_bits(bits, kind))
     if kind in FLOATS:
-        return np.dtype(f"u{BITS[kind] // 8}").type(bits).view(DTYPES[kind]).item()
+        return np.dtype(f"u{BITS[kind] // 8}").type(bits).view(numpy_type(kind)).item()
     return bool(bits) if kind == "i1" else oracle.signed(bits, BITS[kind])
 
 
