@@ -172,7 +172,8 @@ def _cannot_execute(op: Operation) -> str:
     """Return why an operation cannot be run: a type that nothing computes with, or the operation itself."""
     for type in (*op.operand_types, *op.result_types):
         if kind_of(type) is None:
-            return f"the engine cannot execute {op.name} on {type}; compute with {', '.join(KINDS)} instead"
+            kinds = ", ".join(reversed(KINDS))
+            return f"the engine cannot execute {op.name} on {type}; compute with {kinds} instead"
     return f"the engine cannot execute {op.name}; lower it to arith, scf and flow first"
 
 

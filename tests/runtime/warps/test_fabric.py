@@ -40,7 +40,7 @@ def compare(routes, height: int, width: int, senders: set[tuple[int, int]]) -> N
             break
         except Meeting:
             assume(False)
-        expected += [(sender, target, latency) for target, latency in received]
+        expected += [(sender, target, latency) for target, latency, *_ in received]
         losses |= {(sender, place) for place in lost}
     if circle:
         with pytest.raises(LoomError, match="loops through PE"):
@@ -174,7 +174,7 @@ def test_compress_and_arrivals(case, seed: int, displacements: int) -> None:
     source, target = (np.array([pair[k] for pair in found]) for k in (0, 1))
     latency = np.array([pair[2] for pair in found])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("loomir.runtime.fabric.deliveries.MAX_DISPLACEMENTS", displacements)
+        patch.setattr("loomir.runtime.warps.deliveries.MAX_DISPLACEMENTS", displacements)
         deliveries = compress(source, target, latency, (height, width), "queue")
     subset = random.random((height, width)) < 0.7
     payloads = random.integers(0, 1 << 32, (height, width, 3), np.uint32)
