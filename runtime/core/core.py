@@ -321,7 +321,8 @@ class Core:
         call = getattr(self._library, function)
         count = call(self._handle, None, 0, *what)
         found = np.zeros(count, record)
-        call(self._handle, found.ctypes.data, count, *what)
+        if count:
+            call(self._handle, found.ctypes.data, count, *what)
         return found
 
 

@@ -54,6 +54,7 @@ static void prepare_accesses(struct core *core) {
         const struct access_row *row = &tables->accesses[k];
         core->accesses[k] = (struct access){.base = row->base, .bytes = kind_bytes(row->kind), .buffer = row->buffer,
                                             .kind = row->kind, .rank = row->rank, .flags = row->flags,
+                                            .is_static = row->rank == 0 && !(row->flags & ACCESS_POINTER),
                                             .dims = tables->access_dims + row->dims};
     }
 }

@@ -117,12 +117,12 @@ static int64_t address_of(struct core *core, struct pe *pe, const struct access 
 /* The most frequent accesses, checked in one comparison for each index. */
 static inline int64_t quick_address(struct core *core, struct pe *pe, const struct access *access,
                                     const int64_t *registers, uint32_t where, bool stores) {
+    if (access->is_static) {
+        return access->base;
+    }
     if (access->rank == 1 && !(access->flags & ACCESS_POINTER) &&
         (uint64_t)registers[0] < access->dims->extent) {
         return (int64_t)access->base + registers[0] * access->dims->scale;
-    }
-    if (access->rank == 0 && !(access->flags & ACCESS_POINTER)) {
-        return access->base;
     }
     return address_of(core, pe, access, registers, where, stores);
 }

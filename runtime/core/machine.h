@@ -82,6 +82,7 @@ enum { MARKED = 0x80, SAVES_ADDRESS = 0x40, HOLDS_FIFO = 0x20 };
 struct access {
     uint32_t base, bytes, buffer; /* `bytes` is the size of an element */
     uint8_t kind, rank, flags;
+    uint8_t is_static; /* it is at `base` always */
     const struct access_dim_row *dims;
 };
 

@@ -238,6 +238,21 @@ static bool left(struct core *core, struct pe *pe, int how) {
     return false;
 }
 
+/* Has the cache get the state of the PE that is visited next, and the begin of its memory. */
+static void fetch(const struct pe *pe) {
+    enum { LINE = 64, MOST_LINES = 24 };
+    if (pe == NULL) {
+        return;
+    }
+    uint64_t state = pe->class->pe_bytes / LINE, memory = pe->class->bytes / LINE;
+    for (uint64_t k = 0; k < (state < MOST_LINES ? state : MOST_LINES); k++) {
+        __builtin_prefetch((const char *)pe + k * LINE, 1, 2);
+    }
+    for (uint64_t k = 0; k < (memory < MOST_LINES ? memory : MOST_LINES); k++) {
+        __builtin_prefetch(pe->memory + k * LINE, 0, 2);
+    }
+}
+
 /* Lets a PE go on as far as it is certain, or no later than the horizon. */
 static void visit(struct core *core, struct pe *pe) {
     if (pe->resumes) {
@@ -318,6 +333,7 @@ int core_go(struct core *core, uint64_t budget) {
                 struct pe *pe = tile->first;
                 tile->first = pe->next_dirty;
                 pe->is_dirty = false;
+                fetch(tile->first);
                 visit(core, pe);
                 if (has_failed(core)) {
                     return CORE_ERROR;
