@@ -71,6 +71,7 @@ class HostedEngine:
         self.engine = engine
         self._warnings = warnings
         self._worded = 0
+        self._functions: dict[str, Sequence[tuple[int, tuple[str, ...]]]] = {}
         self._slice = MIN_STEPS
         self._said: set[tuple[int, int, tuple[int, ...]]] = set()
         self._word(fabric.findings)
@@ -125,10 +126,15 @@ class HostedEngine:
         """Return True if an exported function has been launched and not been started yet on some unit."""
         return any(self.engine.active(task) for task, _ in self._launchers(name))
 
-    def _launchers(self, name: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-        for row in self.tables["exports"]:
-            if row["type"] == tables_format.EXPORT_FUNCTION and self.tables.strings[row["name"]] == name:
-                yield int(row["row"]), _parameters(self.tables, int(row["row"]))
+    def _launchers(self, name: str) -> Sequence[tuple[int, tuple[str, ...]]]:
+        """Return the launch tasks, by their rows, of an exported function, and the kinds of their arguments."""
+        if name not in self._functions:
+            self._functions[name] = [
+                (int(row["row"]), _parameters(self.tables, int(row["row"])))
+                for row in self.tables["exports"]
+                if row["type"] == tables_format.EXPORT_FUNCTION and self.tables.strings[row["name"]] == name
+            ]
+        return self._functions[name]
 
     def send(self, color: str, region: Region, words: Array, first: Array) -> None:
         """Send words from the host to the queues of a color."""
