@@ -50,7 +50,7 @@ class Code(IntEnum):
     FAILURE = 6
     """Message of a `fail`."""
     STACK_FULL = 7
-    """Use that is called, calls open, including that of the task."""
+    """Use that is called; calls open, including that of the task; bytes that the stack would have, and its room."""
     STEP_LIMIT = 8
     FLOAT_EXCEPTION = 9
     """Exceptions as bits of the mask register, number of operands, bits of the result and of up to three operands,

@@ -195,6 +195,10 @@ class Target:
     message_colors: tuple[int, ...] = ()
     """What <message_passing> uses wherever it is imported, the color that receivers get messages on last; empty where
     there is no such library."""
+    call_bytes: int = 2
+    """What a call takes of the PE's memory while it is open: where it returns to. Assumed."""
+    call_register_bytes: int = 4
+    """What it takes besides for each register of the function that changes. Assumed: each is kept, and has 32 bits."""
 
     @property
     def input_queues(self) -> int:

@@ -17,10 +17,11 @@ from ...operations.dsd_table import OPERATIONS
 from ...targets.model import Target, Timing
 from ..engine import Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
+from ..fabric.stack import bytes_of_calls, stack_rooms
 from ..findings import FINDING
 from ..reports.rest import AT_ROUTER, MESSAGE, TASK, WAIT, WAVELETS, Rest
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
-from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, MAX_CALLS, SLOTS
+from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, SLOTS
 from ..trace_lines import RECORD, Lines
 from . import library
 
@@ -65,7 +66,7 @@ class _Timing(ctypes.Structure):
 _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
     "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "dsd_rows", "switched",
-    "network", "network_readers",
+    "network", "network_readers", "stack_rooms", "call_bytes",
 )  # fmt: skip
 
 
@@ -75,7 +76,7 @@ class _Input(ctypes.Structure):
         ("timing", _Timing),
         *(
             (name, ctypes.c_uint32)
-            for name in ("width", "height", "queue_count", "strings", "max_calls", "switched_count", "allocations")
+            for name in ("width", "height", "queue_count", "strings", "switched_count", "allocations")
         ),
     ]
 
@@ -181,6 +182,8 @@ class Core:
         prices = np.zeros(COST_CLASSES, np.int64)
         prices[: len(COSTS)] = [getattr(timing, name) for name in COSTS]
         result.prices = self._keep(prices, prices.dtype).ctypes.data
+        result.stack_rooms = self._keep(stack_rooms(self.tables, target), np.dtype("<i8")).ctypes.data
+        result.call_bytes = self._keep(bytes_of_calls(self.tables, target), np.dtype("<i8")).ctypes.data
         rows = dsd_rows(timing)
         result.dsd_rows = self._keep(rows, rows.dtype).ctypes.data
         self._switched = (_Switched * len(fabric.switched))(*map(self._routers, fabric.switched))
@@ -189,7 +192,6 @@ class Core:
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)
         result.strings = len(self.tables.strings)
-        result.max_calls = MAX_CALLS
         return result
 
     def _routers(self, color: SwitchedColor) -> _Switched:

@@ -60,7 +60,7 @@ static void prepare_accesses(struct core *core) {
 }
 
 /* Slots of uses, their numbers and their descriptors, each use's side by side. */
-static void prepare_uses(struct core *core) {
+static void prepare_uses(struct core *core, const int64_t *call_bytes) {
     const struct tables *tables = &core->tables;
     uint64_t slots = 0, numbers = 0, descriptors = 0;
     for (uint64_t k = 0; k < tables->uses_count; k++) {
@@ -84,6 +84,7 @@ static void prepare_uses(struct core *core) {
         use->code = tables->code + body->code;
         use->where = tables->code_where + body->code;
         use->number = (uint32_t)k;
+        use->call_bytes = call_bytes[tables->uses[k].body];
         use->size = body->registers + body->frame_descriptors * (uint32_t)(sizeof(struct descriptor) / 8);
         use->numbers = number;
         use->descriptors = descriptor;
@@ -261,6 +262,7 @@ static void prepare_class(struct core *core, const struct core_input *input, uin
     class->units = (uint32_t)(input->class_first[number + 1] - input->class_first[number]);
     class->task_count = class->row->task_count;
     class->words = input->words[number];
+    class->stack_room = input->stack_rooms[number];
     class->memory = input->memory[number];
     class->bytes = input->memory_bytes[number];
     class->threads = threads;
@@ -314,7 +316,6 @@ static void prepare(struct core *core, const struct core_input *input) {
     core->timing = input->timing;
     core->width = input->width;
     core->height = input->height;
-    core->max_calls = input->max_calls;
     core->class_count = (uint32_t)core->tables.classes_count;
     core->queue_count = input->queue_count;
     core->list_first = input->list_first;
@@ -344,7 +345,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     place_registers(core);
     prepare_operations(core, input);
     prepare_accesses(core);
-    prepare_uses(core);
+    prepare_uses(core, input->call_bytes);
     prepare_quick(core);
     uint32_t threads = 0;
     for (uint64_t k = 0; k < core->tables.operations_count; k++) {

@@ -52,6 +52,7 @@ void enter_task(struct core *core, struct pe *pe, uint32_t task, const struct us
     core->frame->pc = use->code;
     core->frame->caller = 0;
     core->frame->calls = 0;
+    core->frame->stack = 0;
     pe->task = (uint8_t)task;
 }
 
@@ -368,8 +369,9 @@ next:
     CASE(call): {
         const struct use *use = slots[ip->a].use;
         uint32_t size = (uint32_t)FRAME_WORDS + frame->use->size;
-        if (frame->calls + 1u >= core->max_calls || words_between(core, frame) + size + use->size > MAX_STACK_WORDS) {
-            FAIL(STACK_FULL, use->number, frame->calls + 1);
+        int64_t stack = frame->stack + use->call_bytes;
+        if (stack > pe->class->stack_room || words_between(core, frame) + size + use->size > MAX_STACK_WORDS) {
+            FAIL(STACK_FULL, use->number, frame->calls + 1, stack, pe->class->stack_room);
         }
         frame->pc = ip + 1;
         core->frame = frame;
@@ -379,6 +381,7 @@ next:
         called->caller = size;
         called->results = results;
         called->calls = (uint16_t)(frame->calls + 1);
+        called->stack = stack;
         memcpy(registers_of(called) + use->body->numbers, registers_of(frame) + a,
                use->body->arguments * sizeof(int64_t));
         frame = called;

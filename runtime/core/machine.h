@@ -132,6 +132,7 @@ struct use {
     const int64_t *numbers;
     const struct descriptor *descriptors;
     uint32_t number, size; /* its row; words of a frame */
+    int64_t call_bytes;    /* of the PE's memory that a call takes while it is open */
 };
 
 /* An activation of a use. Registers follow, and behind them the frame's descriptors. */
@@ -140,6 +141,7 @@ struct frame {
     const struct instruction *pc; /* where it goes on after a call or a wait */
     uint32_t caller;              /* words below this frame at which that of the caller begins; 0: none */
     uint16_t results, calls;      /* register of the caller; frames below */
+    int64_t stack;                /* bytes of the PE's memory that the calls take which are open */
 };
 #define FRAME_WORDS (sizeof(struct frame) / 8)
 
@@ -360,6 +362,7 @@ struct class {
     uint32_t activations, unblockings; /* tasks that completions activate, and unblock */
     uint64_t bytes; /* of the memory of a PE */
     int64_t words;  /* of it that it may touch */
+    int64_t stack_room; /* bytes of it for calls */
     struct task *tasks;
     struct queue *queues; /* those of the class, then its sinks, then the ends of FIFOs */
     struct variable *variables;
@@ -445,8 +448,10 @@ struct core_input {
     const struct switched_input *switched;
     const int32_t *network; /* of each queue */
     const int32_t *network_readers;
+    const int64_t *stack_rooms; /* bytes for calls on a PE of each class */
+    const int64_t *call_bytes;  /* that a call of each body takes */
     struct timing timing;
-    uint32_t width, height, queue_count, strings, max_calls, switched_count;
+    uint32_t width, height, queue_count, strings, switched_count;
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
 };
 
@@ -468,7 +473,6 @@ struct core {
     uint32_t width, height, class_count, queue_count, register_count;
     uint16_t register_place[MAX_REGISTER_FILES][256];
     uint16_t register_at[MAX_REGISTER_FILES * 256]; /* file << 8 | number of each place */
-    uint32_t max_calls;
     struct class *classes;
     struct pe **pe_of; /* by number in the grid, or NULL */
     uint32_t *queue_place; /* of each queue in its class */

@@ -19,7 +19,6 @@ from ..tables.instructions import (
     CONTROL,
     FIRST_SCALAR,
     FRAME_DESCRIPTOR,
-    MAX_CALLS,
     NO_REGISTER,
     SCALARS,
     STATIC_DESCRIPTOR,
@@ -45,8 +44,11 @@ def enter(use: Use, arguments: list[int], caller: Frame | None = None, results: 
     registers = [0] * use.registers
     registers[: len(use.numbers)] = use.numbers
     registers[len(use.numbers) : len(use.numbers) + len(arguments)] = arguments
-    depth = 1 if caller is None else caller.depth + 1
-    return Frame(use, registers, [None] * use.frame_descriptors, caller, results, depth)
+    frame = Frame(use, registers, [None] * use.frame_descriptors, caller, results)
+    if caller is not None:
+        frame.depth = caller.depth + 1
+        frame.stack = caller.stack + use.call_bytes
+    return frame
 
 
 def run(machine: Machine, pe: PE) -> None:
@@ -127,8 +129,9 @@ def for_test(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> 
 def call(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
     """Make a frame for a use; it goes on there."""
     use = machine.program.use(frame.use.slots[a])
-    if frame.depth == MAX_CALLS:
-        machine.fail(pe, Code.STACK_FULL, place(frame), use.number, frame.depth)
+    stack, room = frame.stack + use.call_bytes, pe.cls.stack_room
+    if stack > room:
+        machine.fail(pe, Code.STACK_FULL, place(frame), use.number, frame.depth, stack, room)
     arguments = frame.registers[b : b + len(use.argument_kinds)]
     pe.frame = enter(use, arguments, caller=frame, results=c)
 

@@ -18,6 +18,7 @@ from ...operations import integers
 from ...targets.model import Timing
 from ..engine import BUDGET, DONE, ERROR, Position, Printed, Totals
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
+from ..fabric.stack import stack_rooms
 from ..findings import FINDING, MAX_WARNINGS, VALUES, Code
 from ..reports.rest import Rest
 from ..tables.format import (
@@ -77,7 +78,7 @@ class Machine:
     def __init__(self, fabric: Fabric, lines: Lines | None = None) -> None:
         self.fabric = fabric
         self.timing: Timing = fabric.target.timing
-        self.program = Program(fabric.tables, self.timing)
+        self.program = Program(fabric.tables, fabric.target)
         self.trace = None if lines is None else Trace(lines)
         self.width, self.height = fabric.width, fabric.height
         self.order = Order()
@@ -105,6 +106,7 @@ class Machine:
         self.directives = Directives(self)
         self.switched = {color.color: SwitchedColor(self, color) for color in fabric.switched}
         """By color."""
+        self._stack_rooms = stack_rooms(fabric.tables, fabric.target)
         self.classes = [self._make_class(number) for number in range(len(self.program["classes"]))]
         self.memory: Sequence[NDArray[Any]] = [
             np.zeros((len(fabric.units(cls.number)), 4 * -(-cls.words // 2)), np.uint8) for cls in self.classes
@@ -127,7 +129,8 @@ class Machine:
         words = int(self.fabric.words[number])
         buffers = range(row.buffers, row.buffers + row.buffer_count)
         variables = Variables((self.variable(buffer) for buffer in buffers if self._elements(buffer)), words)
-        return UnitClass(number, row, words, variables, bool(row.flags & CLASS_TRAPS))
+        room = int(self._stack_rooms[number])
+        return UnitClass(number, row, words, room, variables, bool(row.flags & CLASS_TRAPS))
 
     def _elements(self, buffer: int) -> int:
         return self.program["buffers"][buffer].elements

@@ -26,6 +26,8 @@ class Frame:
     """The register of the caller that takes the first result."""
     depth: int = 1
     """Activations that are open, this one included."""
+    stack: int = 0
+    """Bytes of the PE's memory that the calls take which are open."""
     pc: int = 0
     """The next instruction; negative if the step of the task's start has not been counted."""
 
@@ -38,6 +40,8 @@ class UnitClass:
     row: Any
     words: int
     """16-bit words of memory of each PE."""
+    stack_room: int
+    """Bytes of it for the calls that are open."""
     variables: Variables
     traps: bool
     """True if floating point exceptions may stop its PEs."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ...operations.dsd_table import OPERATIONS, DsdOperation
-from ...targets.model import Timing
+from ...targets.model import Target
+from ..fabric.stack import bytes_of_calls
 from ..tables.format import NO_MICROTHREAD, NONE, ON_CONTROL, Tables
 from ..tables.instructions import (
     COSTS,
@@ -77,13 +78,17 @@ class Use:
     slots: tuple[int, ...]
     argument_kinds: tuple[str, ...]
     results: int
+    call_bytes: int
+    """Of the PE's memory that a call takes while it is open."""
 
 
 class Program:
     """A program: a list of rows for each section, and what is computed from them once."""
 
-    def __init__(self, tables: Tables, timing: Timing) -> None:
+    def __init__(self, tables: Tables, target: Target) -> None:
+        timing = target.timing
         self.tables = tables
+        self._call_bytes = bytes_of_calls(tables, target)
         self.strings = tables.strings
         self._sections: dict[str, list[Row]] = {}
         self._uses: dict[int, Use] = {}
@@ -141,6 +146,7 @@ class Program:
             tuple(self["numbers"][row] for row in numbers),
             tuple(descriptor_of(self["descriptors"][row]) for row in descriptors),
             tuple(rows[first : first + body.slots]), tuple(kind_name(kind) for kind in kinds), body.results,
+            int(self._call_bytes[use.body]),
         )  # fmt: skip
 
     def _operation(self, number: int, row: Row) -> Operation:

@@ -130,11 +130,12 @@ def _assertion(of: Subject) -> str:
 
 
 def _stack_full(of: Subject) -> str:
-    use, depth = of.values[:2]
+    use, depth, stack, room = of.values[:4]
     name = of.text("bodies", int(of.tables["uses"]["body"][use]))
+    memory = of.fabric.target.memory_bytes
     return (
-        f"function @{name} is called on {of.here} with {depth} calls open, and there is no memory for another one; end "
-        "the recursion before, or write a loop"
+        f"function @{name} is called on {of.here} with {depth} calls open; the stack would then have {stack:,} bytes, "
+        f"but of the {memory:,} bytes of memory the variables leave {room:,}; end the recursion before, or write a loop"
     )
 
 

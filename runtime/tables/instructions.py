@@ -100,9 +100,6 @@ number of a dimension (i); in b and c the target of a jump (j); or nothing."""
 FIRST_SCALAR = 256
 """Number of the first operation of `SCALARS`."""
 
-MAX_CALLS = 4096
-"""Activations that a task may have open at a time, its own included."""
-
 NO_REGISTER = 0xFFFF
 """In place of a register: none."""
 

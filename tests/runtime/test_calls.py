@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from time import perf_counter
 
@@ -10,7 +11,6 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
-from loomir.runtime.tables.instructions import MAX_CALLS
 from loomir.runtime.warps import codegen
 
 from .machines import load
@@ -225,12 +225,57 @@ def test_a_function_that_calls_itself(executor: str) -> None:
     made = load(loomir.compile(text).module)
     made.launch("f0", [])
     # Where a function has one frame only, its second call is the mistake; else it is that there is no end.
-    mistake = (
-        "again before it has returned, on PE" if executor == "warps" else rf"on PE \(0, 0\) with {MAX_CALLS} calls"
-    )
-    with pytest.raises(LoomError, match=f"function @f1 is called {mistake}") as caught:
+    mistake = "again before it has returned, on PE" if executor == "warps" else r"on PE \(0, 0\) with \d+ calls open"
+    with pytest.raises(LoomError, match=rf"function @f\d is called {mistake}") as caught:
         made.run()
     assert caught.value.location is not None
+
+
+@pytest.mark.executors("reference", "core")
+@pytest.mark.parametrize("words", [4, 12_288, 24_000])
+def test_the_stack_is_in_the_memory_of_the_pe(words: int) -> None:
+    """Open calls take what variables leave of 48 KiB: as many are open as fit, and one more is an error."""
+    text = f"""wse.program @p target "wse3" rectangle 1 x 1 {{ wse.pe @pe on [0, 0] {{
+      wse.buffer @large : memref<{words}xi16>
+      wse.buffer @depth : memref<i16>
+      wse.export @depth
+      wse.export @main
+      wse.func @down(%n: i16) {{
+        %b = wse.get_buffer @depth : memref<i16>
+        %d = memref.load %b[] : memref<i16>
+        %c1 = arith.constant 1 : i16
+        %deeper = arith.addi %d, %c1 : i16
+        memref.store %deeper, %b[] : memref<i16>
+        %m = arith.subi %n, %c1 : i16
+        %c0 = arith.constant 0 : i16
+        %more = arith.cmpi ne, %m, %c0 : i16
+        scf.if %more {{
+          wse.call @down(%m) : (i16) -> ()
+        }}
+        wse.return
+      }}
+      wse.func @main(%n: i16) {{ wse.call @down(%n) : (i16) -> () wse.return }} }} }}"""
+    module = loomir.compile(text).module
+
+    def run(calls: int) -> int:
+        machine = load(module)
+        machine.launch("main", [calls])
+        machine.run()
+        return int(machine.read_symbol("depth")[0, 0])
+
+    with pytest.raises(LoomError, match=r"function @down is called on PE \(0, 0\) with ") as caught:
+        run(-1)
+    said = r"with (\d+) calls open; .* would then have ([\d,]+) bytes, .* leave ([\d,]+);"
+    found = re.search(said, str(caught.value))
+    assert found is not None
+    calls, stack, room = (int(number.replace(",", "")) for number in found.groups())
+    assert room == 48 * 1024 - 2 * (words + 2)  # In pairs of words, of which @depth has one half.
+    size = stack // calls
+    assert stack == calls * size
+    assert room - size < calls * size - size <= room
+    assert run(calls - 1) == calls - 1
+    with pytest.raises(LoomError, match=f"with {calls} calls open"):
+        run(calls)
 
 
 @pytest.mark.parametrize(("count", "expected"), [(0, [[7, 7], [7, 7]]), (1, None)])
