@@ -325,6 +325,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     make_pool(&core->send_pool, sizeof(struct send));
     make_pool(&core->paths, sizeof(struct path));
     make_pool(&core->claims, sizeof(struct claim));
+    make_pool(&core->multicasts, sizeof(struct multicast));
     make_pool(&core->moments, sizeof(struct moment));
     make_pool(&core->earlies, sizeof(struct early));
     core->early_end = &core->early;
@@ -412,7 +413,7 @@ void core_destroy(struct core *core) {
         }
     }
     struct pool *pools[] = {&core->runs, &core->opens, &core->send_pool, &core->moments, &core->earlies,
-                            &core->arrivals, &core->paths, &core->claims};
+                            &core->arrivals, &core->paths, &core->claims, &core->multicasts};
     for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
         pool_free_all(pools[k]);
     }

@@ -8,7 +8,7 @@
 #include "machine.h"
 
 /* Returns the record of a way at its receiver. */
-static struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
+static inline struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
     for (struct path *path = input->paths; path != NULL; path = path->next) {
         if (path->origin == origin) {
             return path;
@@ -18,6 +18,40 @@ static struct path *path_at(struct core *core, struct input *input, const struct
     *path = (struct path){.next = input->paths, .origin = origin, .capacity = way->capacity, .back = way->back};
     input->paths = path;
     return path;
+}
+
+struct path *path_of(struct core *core, const struct way *way, const struct pe *pe, uint64_t origin) {
+    struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
+    return path_at(core, &to->inputs[core->queue_place[way->queue]], way, origin);
+}
+
+/* Finds the next credits of a way, and when they are back; the rate is 0 if they were long ago. */
+void next_credits(const struct path *path, struct takes *credits) {
+    uint32_t number = path->pending < path->capacity ? path->capacity - path->pending : 0;
+    const struct takes *takes = &path->last;
+    for (uint32_t k = path->older_count;; k--) {
+        if (number <= takes->count) {
+            cycle first = takes->first + (cycle)(takes->count - number) * takes->rate + path->back;
+            *credits = (struct takes){.first = first, .rate = takes->rate > 0 ? takes->rate : 1, .count = number};
+            return;
+        }
+        number -= takes->count;
+        if (k == 0) {
+            *credits = (struct takes){.count = number};
+            return;
+        }
+        takes = &path->older[(path->older_first + k - 1) % path->older_room];
+    }
+}
+
+/* Puts a send into the pool: it may have to wait. */
+void keep_send(struct core *core, struct send **send) {
+    if (!(*send)->is_pooled) {
+        struct send *pooled = pool_take(core, &core->send_pool);
+        *pooled = **send;
+        pooled->is_pooled = true;
+        *send = pooled;
+    }
 }
 
 /* Returns when the last but `number` - 1 of the wavelets that have been taken was; -1 if long ago. */
@@ -49,12 +83,7 @@ struct path *path_send(struct core *core, struct input *input, const struct way 
         return path;
     }
     if (path->pending > path->capacity) {
-        if (!(*send)->is_pooled) {
-            struct send *pooled = pool_take(core, &core->send_pool);
-            *pooled = **send;
-            pooled->is_pooled = true;
-            *send = pooled;
-        }
+        keep_send(core, send);
         struct claim *claim = pool_take(core, &core->claims);
         *claim = (struct claim){.next = path->claims, .send = *send, .ahead = path->pending - path->capacity - 1};
         path->claims = claim;
@@ -120,6 +149,12 @@ void path_taken(struct core *core, struct path *path, cycle first, cycle rate, u
     } else {
         keep_takes(core, path);
         *last = (struct takes){.first = first, .rate = (uint32_t)rate, .count = count};
+    }
+    while (path->waiting != NULL) {
+        struct multicast *multicast = path->waiting;
+        path->waiting = multicast->next;
+        core->multicasts_waiting--;
+        go_on_later(core, multicast);
     }
     for (struct claim **link = &path->claims, *claim; (claim = *link) != NULL;) {
         if (claim->ahead >= count) {

@@ -187,6 +187,7 @@ struct path {
     struct path *next; /* of other senders to the same queue */
     uint64_t origin;
     struct claim *claims;
+    struct multicast *waiting; /* go on when a wavelet is taken */
     uint32_t capacity, back;
     cycle leaves;      /* own time of the last wavelet that has been handed over */
     struct takes last; /* and those before it, a ring, while they may matter */
@@ -194,6 +195,16 @@ struct path {
     struct takes *older;
     struct payload *block; /* holds the ring */
     uint32_t older_first, older_count, older_room, older_sum;
+};
+
+/* A send by several ways, which may be full */
+struct multicast {
+    struct multicast *next; /* that waits for the same way */
+    struct pe *pe;
+    const struct queue *queue;
+    struct send *send;
+    struct run run; /* `taken` of it are handed over */
+    cycle leaves;   /* when the last wavelet so far leaves */
 };
 
 /* A send that is not sure to find room */
@@ -385,6 +396,7 @@ struct arrival {
     struct pe *pe;
     uint32_t place;
     struct run *run;
+    struct multicast *multicast; /* goes on, if there is no run */
 };
 
 /* Order */
@@ -514,7 +526,8 @@ struct core {
     struct networks *networks; /* the same */
 
     struct send *sends;
-    struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims;
+    uint64_t multicasts_waiting;
+    struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts;
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
     uint64_t block_count, block_room;
@@ -656,6 +669,8 @@ struct sending {
 };
 void transmit(struct core *core, struct pe *pe, struct sending *sending, const struct descriptor *stream,
               struct run *wavelets);
+void send_run(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
+              struct sending *sending);
 struct payload *make_payload(struct core *core, const struct descriptor *stream, int64_t count, uint8_t size,
                              struct operand *operand);
 void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words);
@@ -666,12 +681,40 @@ bool make_operand(struct core *core, struct pe *pe, const struct operation *oper
 struct path *path_send(struct core *core, struct input *input, const struct way *way, uint64_t origin, uint32_t count,
                        cycle leaves, struct send **send);
 void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
+struct path *path_of(struct core *core, const struct way *way, const struct pe *pe, uint64_t origin);
+void next_credits(const struct path *path, struct takes *credits);
+void keep_send(struct core *core, struct send **send);
+static inline uint64_t origin_by(const struct way *way, const struct pe *pe, const struct queue *queue) {
+    return (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
+}
+
+/* multicast.c */
+void multicast_advance(struct core *core, struct multicast *multicast);
+bool has_room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle first);
+void multicast_send(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
+                    struct send **send);
+static inline bool is_multicast(const struct core *core, const struct pe *pe, const struct queue *queue) {
+    uint32_t list = queue->ways[pe->unit], ways = 0;
+    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
+        ways += core->ways[k].capacity > 0;
+    }
+    return ways > 1;
+}
 
 /* queues.c */
 void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit_first(struct core *core, struct arrival *arrival);
 void deliver(struct core *core);
+void go_on_later(struct core *core, struct multicast *multicast);
+/* Lets those go on for which credits have come while no operation was at work. */
+static inline void settle_credits(struct core *core) {
+    if (core->arriving_count > 0 && !core->at_work) {
+        core->at_work = true;
+        deliver(core);
+        core->at_work = false;
+    }
+}
 int receive(struct core *core, struct open *open); /* DONE_NOW, WAITS or WENT_WRONG, of one at its issue */
 void poll(struct core *core, struct open *open, cycle time);
 void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct run *run);

@@ -171,8 +171,8 @@ static bool is_covered(struct core *core, struct pe *pe, const struct sending *s
 }
 
 /* Hands a run over to all that its way leads to. */
-static void send_run(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
-                     struct sending *sending) {
+void send_run(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
+              struct sending *sending) {
     cycle leaves = wavelets->first + (cycle)(wavelets->count - 1) * wavelets->rate;
     struct send **send = sending->send == NULL ? NULL : &sending->send;
     uint32_t list = queue->ways[pe->unit];
@@ -184,7 +184,7 @@ static void send_run(struct core *core, struct pe *pe, const struct queue *queue
         *run = *wavelets;
         run->next = NULL;
         run->first += way->latency;
-        run->origin = (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
+        run->origin = origin_by(way, pe, queue);
         run->sender = pe->number;
         if (run->payload != NULL) {
             run->payload->references++;
@@ -233,7 +233,10 @@ void transmit(struct core *core, struct pe *pe, struct sending *sending, const s
         inject(core, pe, queue, sending, stream, wavelets);
         return;
     }
-    if (wavelets->control) {
+    if (sending->send != NULL && is_multicast(core, pe, queue) &&
+        (wavelets->control || !has_room(core, pe, queue, wavelets->count, wavelets->first))) {
+        multicast_send(core, pe, queue, wavelets, &sending->send);
+    } else if (wavelets->control) {
         send_control(core, pe, queue, wavelets, sending);
     } else {
         send_run(core, pe, queue, wavelets, sending);

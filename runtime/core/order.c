@@ -179,6 +179,7 @@ static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) 
             drop_run(core, run);
         }
         recount(pe, task->queue);
+        settle_credits(core);
         if (control && is_message) {
             return FINISHED; /* the end of a message starts nothing */
         }
@@ -284,7 +285,8 @@ static void visit(struct core *core, struct pe *pe) {
         /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
          * has been taken when its head arrives. */
         bool is_strict = pe->fifo_opens > 0 || core->networks != NULL;
-        if (time > (is_strict || pe->held_sends > 0 ? core->present : core->horizon)) {
+        bool awaits_credits = pe->held_sends > 0 || core->multicasts_waiting > 0;
+        if (time > (is_strict || awaits_credits ? core->present : core->horizon)) {
             if (is_strict || !is_certain(pe, task, time)) {
                 if (pe->queued > time) {
                     pe->queued = time;
@@ -364,7 +366,7 @@ int core_go(struct core *core, uint64_t budget) {
                 core->horizon = core->heap[0].time + core->timing.inject - 1;
             }
             /* Wavelets of several senders come to their queue when they are due, and may start a task then. */
-            if (core->horizon < event.time || pe->held_sends > 0 || core->runs_due > 0) {
+            if (core->horizon < event.time || pe->held_sends > 0 || core->multicasts_waiting > 0 || core->runs_due > 0) {
                 core->horizon = event.time;
             }
             if (!pe->is_busy) {

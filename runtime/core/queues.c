@@ -479,8 +479,18 @@ void deliver(struct core *core) {
         if (core->arriving_first == core->arriving_count) {
             core->arriving_first = core->arriving_count = 0;
         }
-        hand_over(core, arrival.pe, arrival.place, arrival.run);
+        if (arrival.run == NULL) {
+            multicast_advance(core, arrival.multicast);
+        } else {
+            hand_over(core, arrival.pe, arrival.place, arrival.run);
+        }
     }
+}
+
+/* Lets a multicast go on when the operation at work is done with its own. */
+void go_on_later(struct core *core, struct multicast *multicast) {
+    grow(core, (void **)&core->arriving, &core->arriving_room, core->arriving_count + 1, sizeof(struct arrival));
+    core->arriving[core->arriving_count++] = (struct arrival){.multicast = multicast};
 }
 
 /* Hands a run over when the operation at work is done with its own. */

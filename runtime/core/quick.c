@@ -189,6 +189,7 @@ static int quick_receive(struct core *core, struct pe *pe, const struct operatio
             drop_run(core, run);
         }
         use_until(pe, place, operation, task, end);
+        settle_credits(core);
         if (!operation->is_async) {
             *now = end;
             return DONE_NOW;
@@ -266,14 +267,19 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
     struct send *send = &here; /* in the pool if it has to wait */
     core->wavelets += count;
     cycle first = run.first, leaves = first + (cycle)(count - 1) * rate;
-    uint32_t list = queue->ways[pe->unit];
-    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
+    uint32_t list = queue->ways[pe->unit], behind = core->list_first[list + 1];
+    if (behind - core->list_first[list] > 1 && is_multicast(core, pe, queue) &&
+        !has_room(core, pe, queue, count, first)) {
+        multicast_send(core, pe, queue, &run, &send);
+        behind = 0;
+    }
+    for (uint32_t k = core->list_first[list]; k < behind; k++) {
         const struct way *way = &core->ways[k];
         struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
         uint32_t there = core->queue_place[way->queue];
         const struct queue *receiver = &to->class->queues[there];
         run.first = first + way->latency;
-        run.origin = (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
+        run.origin = origin_by(way, pe, queue);
         run.taken = 0;
         run.path = path_send(core, &to->inputs[there], way, run.origin, count, leaves, &send);
         if (receiver->is_taskless && receiver->senders == 1 && to != pe && quick_hand_over(core, to, there, &run)) {
@@ -289,6 +295,7 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
     if (run.payload != NULL) {
         payload_drop(core, run.payload);
     }
+    settle_credits(core);
     bool waits = send->waiting > 0;
     cycle end = waits ? NEVER : send->done;
     use_until(pe, place, operation, here.task, end);

@@ -9,6 +9,7 @@ decide is when the send ends.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,8 @@ class Path:
     takes: deque[Takes] = field(default_factory=deque[Takes])
     """The last ones, the oldest first."""
     claims: list[Claim] = field(default_factory=list[Claim])
+    waiting: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    """What is to go on when a wavelet is taken."""
 
     def send(self, count: int, send: Send | None) -> None:
         """Note that wavelets are handed over, the last of which `send` waits for to leave."""
@@ -73,6 +76,16 @@ class Path:
             number -= takes.count
         return None
 
+    def credits(self) -> Takes:
+        """Return the next credits: when they are back. The rate is 0 if they were long ago."""
+        number = self.capacity - self.pending
+        for takes in reversed(self.takes):
+            if number <= takes.count:
+                first = takes.first + (takes.count - number) * takes.rate + self.back
+                return Takes(first, max(1, takes.rate), number)
+            number -= takes.count
+        return Takes(0, 0, number)
+
     def taken(self, machine: Machine, first: int, rate: int, count: int) -> None:
         """Note that wavelets are taken; end the sends that waited for it."""
         self.pending -= count
@@ -80,8 +93,10 @@ class Path:
         kept = sum(takes.count for takes in self.takes)
         while kept - self.takes[0].count >= self.capacity:
             kept -= self.takes.popleft().count
-        waiting, self.claims = self.claims, []
-        for claim in waiting:
+        machine.arriving.extend(self.waiting)
+        self.waiting.clear()
+        claims, self.claims = self.claims, []
+        for claim in claims:
             if claim.ahead >= count:
                 self.claims.append(Claim(claim.ahead - count, claim.send))
             else:

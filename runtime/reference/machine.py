@@ -7,7 +7,7 @@ clocks, what is printed, findings, and what is open.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -84,8 +84,8 @@ class Machine:
         self.order = Order()
         self.resumed: deque[PE] = deque()
         """PEs whose tasks go on after a wait."""
-        self.arriving: deque[tuple[InputQueue, Run]] = deque()
-        """Runs that have come to queues, to be handed over when the operation at work is done with its own."""
+        self.arriving: deque[Callable[[], None]] = deque()
+        """Hands over runs that have come to queues, when the operation at work is done with its own."""
         self.is_delivering = False
         self.sends: dict[Send, None] = {}
         """Sends for which some receiver has no room yet."""
@@ -361,7 +361,7 @@ class Machine:
     def arrive(self, pe: int, queue: InputQueue, run: Run) -> None:
         """Let a run come to a queue: at once, or one by one in the order of time if there are several senders."""
         if not queue.has_several_senders:
-            self.arriving.append((queue, run))
+            self.admit(queue, run)
             return
 
         def admit(cycle: int) -> None:
@@ -377,7 +377,7 @@ class Machine:
 
     def admit(self, queue: InputQueue, run: Run) -> None:
         """Let a run come to a queue now."""
-        self.arriving.append((queue, run))
+        self.arriving.append(partial(receiving.hand_over, self, queue, run))
 
     def deliver(self) -> None:
         """Hand over the runs that have come to queues."""

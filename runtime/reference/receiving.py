@@ -184,13 +184,12 @@ def deliver(machine: Machine) -> None:
     machine.is_delivering = True
     try:
         while machine.arriving:
-            queue, run = machine.arriving.popleft()
-            _hand_over(machine, queue, run)
+            machine.arriving.popleft()()
     finally:
         machine.is_delivering = False
 
 
-def _hand_over(machine: Machine, queue: InputQueue, run: Run) -> None:
+def hand_over(machine: Machine, queue: InputQueue, run: Run) -> None:
     """Queue a run, and let the operations that wait for it take what they can."""
     queue.runs.append(run)
     queue.recount()
@@ -330,7 +329,7 @@ def _compute(
 def _leave_in(machine: Machine, side: Side, run: Run) -> None:
     """Leave elements or places for the operations of an end of a FIFO."""
     side.arrived(run)
-    machine.arriving.append((side.queue, run))
+    machine.admit(side.queue, run)
 
 
 def _end_by_control(machine: Machine, operation: OpenOperation, runs: list[Run]) -> None:

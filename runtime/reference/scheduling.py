@@ -63,6 +63,7 @@ def _start_data(machine: Machine, pe: PE, task: Task, queue: InputQueue) -> None
     head.taken += 1
     queue.recount()
     taken(machine, head, position, begin)
+    machine.deliver()
     if not head.control:
         _start_with(machine, pe, task, begin, word)
     elif head.piece is not None:

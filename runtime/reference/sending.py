@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from ...targets.wavelets import COMMAND_BITS, COMMANDS_SHIFT, WORD_BITS, WORD_MASK
 from ..fabric.model import LOST, PARTLY_UNREAD, SWALLOWED
 from ..findings import Code
 from .descriptors import Wavelets
+from .multicast import Multicast
 from .pes import Issue
 from .queues import OutputQueue, Run
 from .sends import Send
@@ -40,7 +42,11 @@ def transmit(
     if queue.network is not None:
         machine.networks[queue.network].inject(issue, stream, payload, first, rate, last=last, send=send)
         return
-    for wavelets, when in _for_engines(stream, payload, first, rate):
+    parts = _for_engines(stream, payload, first, rate)
+    if send is not None and sum(way.path is not None for way in queue.ways) > 1:
+        Multicast(machine, send, queue.ways, stream.control, rate, deque(parts)).start()
+        parts = []
+    for wavelets, when in parts:
         for way in queue.ways:
             if way.path is not None:
                 way.path.send(len(wavelets), send)

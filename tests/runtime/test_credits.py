@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomir import targets
+from loomir.runtime import Deadlock
 
 from ..searches import examples
 from .flow_modules import parse
@@ -158,7 +159,7 @@ def ends(case: Case, issues: list[int], receives: list[int]) -> list[int]:
     return found
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(36))
 @given(cases())
 def test_sends_end_when_a_credit_lets_their_last_wavelet_leave(case: Case) -> None:
     issues, receives, tasks = run(case)
@@ -185,3 +186,99 @@ def test_a_late_receiver_takes_what_is_there_as_fast_as_it_can() -> None:
     issues, receives, _ = run(Case("wse3", 1, [(14, 0, True), (1, 0, False)], [(14, 1000, False), (1, 0, False)]))
     assert max(issues) < receives[0]
     assert receives[1] - receives[0] < 16 + 2 * 14
+
+
+# Multicasts
+
+
+@st.composite
+def multicasts(draw: st.DrawFn) -> tuple[Case, list[list[tuple[int, int, bool]]]]:
+    """A case in which every PE behind the first receives, each in several receives of its own."""
+    case = draw(cases())
+    total = sum(count for count, *_ in case.sends)
+    others: list[list[tuple[int, int, bool]]] = []
+    for _ in range(case.hops):
+        receives: list[tuple[int, int, bool]] = []
+        left = total
+        while left:
+            count = draw(st.integers(1, left)) if len(receives) < 3 else left
+            receives.append((count, draw(st.integers(0, 150)), draw(st.booleans())))
+            left -= count
+        others.append(receives)
+    return case, others
+
+
+def multicast_program(case: Case, others: list[list[tuple[int, int, bool]]]) -> str:
+    text = program(case)
+    head, _, last = text.partition("flow.units @last on [-1, :]")
+    units: list[str] = []
+    for x, receives in enumerate(others):
+        one = program(case._replace(receives=receives)).partition("flow.units @last on [-1, :]")[2]
+        units.append(f"flow.units @last{x} on [{x + 1}, :]{one.rpartition('}')[0]}")
+    assert last
+    return head.replace("from [west] to [east]", "from [west] to [ramp, east]") + "\n".join(units) + "}"
+
+
+@settings(max_examples=examples(36))
+@given(multicasts())
+def test_the_slowest_receiver_of_a_multicast_holds_the_others_back(
+    drawn: tuple[Case, list[list[tuple[int, int, bool]]]],
+) -> None:
+    case, others = drawn
+    trace = io.BytesIO()
+    machine = load(parse(multicast_program(case, others)), trace=trace)
+    machine.run(100_000)
+    events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
+    issues = [
+        sorted(event["cycle"] for event in events if event["event"] == "operation" and event["pes"] == f"PE ({x}, 0)")
+        for x in range(case.hops + 1)
+    ]
+    tasks = sorted(event["cycle"] for event in events if event["event"] == "task" and event["pes"] == "PE (0, 0)")[1:]
+    target = targets.get(case.target)
+    timing = target.timing
+    multiplied = int(timing.single_multiply)
+    ready = [
+        [
+            (issue + timing.receive_setup, multiplied if slow else 1)
+            for issue, (count, _, slow) in zip(issues[x + 1], receives, strict=True)
+            for _ in range(count)
+        ]
+        for x, receives in enumerate(others)
+    ]
+    leave: list[int] = []
+    take: list[list[int]] = [[] for _ in others]
+    free = [0] * len(others)
+    wanted: list[int] = []
+    for issue, (count, _, slow) in zip(issues[0], case.sends, strict=True):
+        rate = multiplied if slow else 1
+        own = 0
+        for k in range(count):
+            number, own = len(leave), issue + timing.inject + k * rate
+            credits_ = [own]
+            for x, taken in enumerate(take):
+                held = target.output_queue_words[2] + target.input_queue_words[2] + (x + 1) * timing.link_words
+                if number >= held:
+                    credits_.append(taken[number - held] + (x + 1) * timing.hop)
+            leave.append(max(credits_))
+            for x, taken in enumerate(take):
+                from_, pace = ready[x][number]
+                taken.append(max(leave[-1] + (x + 1) * timing.hop + timing.ramp, from_, free[x]))
+                free[x] = taken[-1] + pace
+        done = issue + (timing.inject if case.asynchronous else timing.send_setup) + count * rate
+        wanted.append(done + leave[-1] - own)
+    lags = {time - timing.task_start - end for time, end in zip(tasks, wanted, strict=True)}
+    assert len(lags) == 1 and 0 <= min(lags) <= 2
+    assert [int(clock) - end for clock, end in zip(machine.clocks[0, 1:], free, strict=True)] == [0] * len(free)
+
+
+def test_a_multicast_that_one_receiver_does_not_read_reaches_the_others_in_part() -> None:
+    """DSD-214: the second receiver reads nothing, so that the first gets what fits on the way to the second."""
+    case = Case("wse3", 2, [(30, 0, False)], [])
+    text = multicast_program(case, [[(30, 0, False)], []])
+    machine = load(parse(text))
+    with pytest.raises(Deadlock, match=r"cannot send its 30 wavelets .* no more than 16 wavelets fit"):
+        machine.run(100_000)
+    wanted = "PE .1, 0.: task @main: fmovs in @main waits on input queue @in .* for 10 of 30 wavelets"
+    machine = load(parse(text))
+    with pytest.raises(Deadlock, match=wanted):
+        machine.run(100_000)

@@ -1,0 +1,79 @@
+"""Multicasts: a wavelet leaves when there is room for it on all its ways, so that the slowest receiver holds all back.
+
+What all ways have room for is handed over at once; the rest follows as credits come back. Which wavelets go together
+makes no difference: each leaves at the larger of its own time and those of its credits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .endings import accept
+from .queues import Run, Way
+from .sends import Send
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+
+@dataclass(eq=False, slots=True)
+class Multicast:
+    """A send with several ways that may be full, of which `parts` are to be handed over: wavelets, and the own time of
+    the first of each part."""
+
+    machine: Machine
+    send: Send
+    ways: list[Way]
+    control: bool
+    rate: int
+    parts: deque[tuple[list[int], int]] = field(default_factory=deque[tuple[list[int], int]])
+    leaves: int = 0
+    """When the last wavelet so far leaves."""
+
+    def start(self) -> None:
+        """Hand over what there is room for; the send waits for the rest."""
+        self.send.waiting += 1
+        self.advance()
+
+    def advance(self) -> None:
+        """Hand over what there is room for, and end the send behind the last wavelet."""
+        while self.parts:
+            wavelets, own = self.parts.popleft()
+            count, first, rate = self._leave(len(wavelets), own)
+            if count < len(wavelets):
+                self.parts.appendleft((wavelets[count:], own + count * self.rate))
+            if not count:
+                return
+            self.machine.is_pressed |= first > own
+            for way in self.ways:
+                if way.path is not None:
+                    way.path.send(count, None)
+                run = Run(wavelets[:count], first + way.latency, rate, self.control, way.origin, path=way.path)
+                self.machine.arrive(way.pe, self.machine.queue(way.pe, way.queue), run)
+            self.leaves = first + (count - 1) * rate
+        self.send.leaves(self.leaves)
+        accept(self.machine, self.send, self.send.done)
+
+    def _leave(self, count: int, own: int) -> tuple[int, int, int]:
+        """Return how many of some wavelets leave, the first of them when, and one every how many cycles.
+
+        If there is no room for any, a credit lets them go on.
+        """
+        lines = [(own, self.rate)]
+        for way in self.ways:
+            if way.path is None:
+                continue
+            credits_ = way.path.credits()
+            count = min(count, credits_.count)
+            if not count:
+                way.path.waiting.append(self.advance)
+                return 0, 0, 0
+            if credits_.rate:
+                lines.append((credits_.first, credits_.rate))
+        first, rate = max(lines)
+        for other, slower in lines:
+            if slower > rate:
+                count = min(count, (first - other) // (slower - rate) + 1)
+        return count, first, rate
