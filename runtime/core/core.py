@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...operations.dsd_table import OPERATIONS
+from ...operations.float_exceptions import raises
 from ...targets.model import Target, Timing
 from ..engine import Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
@@ -21,7 +22,7 @@ from ..fabric.stack import bytes_of_calls, stack_rooms
 from ..findings import FINDING
 from ..reports.rest import AT_ROUTER, MESSAGE, TASK, WAIT, WAVELETS, Rest
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
-from ..tables.instructions import CONTROL_NUMBER, COSTS, DSD_ROWS, KIND, SLOTS
+from ..tables.instructions import COSTS, DSD_ROWS, KIND, SLOTS
 from ..trace_lines import RECORD, Lines
 from . import library
 
@@ -30,9 +31,19 @@ Array = npt.NDArray[Any]
 SECTIONS_READ = (
     "classes", "buffers", "columns", "column_values", "code", "code_where", "bodies", "kinds", "slot_kinds", "uses",
     "rows", "numbers", "costs", "accesses", "access_dims", "descriptors", "operations", "register_loads",
-    "register_reads", "messages", "prints", "starts", "tasks", "queues", "fifos", "colors", "networks",
+    "register_reads", "messages", "prints", "starts", "tasks", "queues", "fifos", "colors", "networks", "directives",
 )  # fmt: skip
 """Sections in the order of SECTIONS in tables.h."""
+
+EXCEPTIONS = {
+    "arith.addf": 1, "add": 1, "arith.subf": 2, "subtract": 2, "arith.mulf": 3, "multiply": 3, "multiply_add": 4,
+    "arith.divf": 5, "math.powf": 6, "math.log": 7, "math.log2": 7, "math.log10": 7, "math.rsqrt": 7, "math.sqrt": 8,
+    "scale": 9,
+}  # fmt: skip
+"""Operations with floating point exceptions of their own, by their numbers in machine.h."""
+
+CONVERTS, OTHERWISE = 10, 11
+"""Those of conversions, and of all others."""
 
 MAX_PLACES = 250
 """Queues of a class and streams of it to the host: their places are bytes."""
@@ -65,8 +76,8 @@ class _Timing(ctypes.Structure):
 
 _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
-    "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "dsd_rows", "switched",
-    "network", "network_readers", "stack_rooms", "call_bytes",
+    "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "dsd_rows", "traps",
+    "switched", "network", "network_readers", "stack_rooms", "call_bytes",
 )  # fmt: skip
 
 
@@ -96,12 +107,6 @@ class _Switched(ctypes.Structure):
 def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
     """Return what a program needs and the core does not have yet, in words; empty if it can run it."""
     found: list[str] = []
-    code = tables["code"]["op"]
-    for instruction, text in (
-        ("directive", "directives"), ("set_exception_mask", "exceptions"), ("check_exceptions", "exceptions"),
-    ):  # fmt: skip
-        if (code == CONTROL_NUMBER[instruction]).any() and text not in found:
-            found.append(text)
     if len(tables["classes"]) and tables["classes"]["task_count"].max() > MAX_TASKS:
         found.append(f"more than {MAX_TASKS} tasks of a PE")
     places = np.bincount(fabric.queue_class[fabric.queue_class >= 0]) if len(fabric.queue_class) else np.zeros(1)
@@ -118,9 +123,29 @@ def element_cycles(timing: Timing, name: str) -> Fraction:
     return timing.element_cycles(row.function, row.operand_bits, (), name)
 
 
+def exceptions_of(name: str, operands: int) -> int:
+    """Return how the core computes the floating point exceptions of an operation: 0 if it has none."""
+    if not raises(name):
+        return 0
+    if name in EXCEPTIONS:
+        return EXCEPTIONS[name]
+    return CONVERTS if operands == 1 and (name.startswith("arith.") or name == "convert") else OTHERWISE
+
+
+def trap_rows(tables: Tables) -> Array:
+    """Return the scalar operations whose exceptions are looked for, as machine.h has them."""
+    rows = np.zeros((len(tables["traps"]), 9), np.uint16)
+    for number, trap in enumerate(tables["traps"]):
+        name, kind, count = tables.strings[int(trap["name"])], int(trap["kind"]), int(trap["count"])
+        source = KIND["f32"] if name == "arith.truncf" else kind
+        is_integer = name in ("arith.sitofp", "arith.uitofp") or name.startswith("flow.cb16")
+        rows[number] = (exceptions_of(name, count), source, kind, is_integer, count, *trap["operands"], trap["result"])
+    return rows
+
+
 def dsd_rows(timing: Timing) -> Array:
     """Return what the core needs of each DSD operation, as machine.h says."""
-    rows = np.zeros((len(DSD_ROWS), 9), np.uint32)
+    rows = np.zeros((len(DSD_ROWS), 10), np.uint32)
     for number, name in enumerate(DSD_ROWS):
         row, cycles = OPERATIONS[name], element_cycles(timing, name)
         rows[number, :5] = (
@@ -128,6 +153,7 @@ def dsd_rows(timing: Timing) -> Array:
         )  # fmt: skip
         kinds = (row.destination, *row.sources)
         rows[number, 5 : 5 + len(kinds)] = [KIND[kind] for kind in kinds]
+        rows[number, 9] = exceptions_of(row.function, len(row.sources))
     return rows
 
 
@@ -188,6 +214,8 @@ class Core:
         result.dsd_rows = self._keep(rows, rows.dtype).ctypes.data
         self._switched = (_Switched * len(fabric.switched))(*map(self._routers, fabric.switched))
         result.switched, result.switched_count = ctypes.addressof(self._switched), len(fabric.switched)
+        traps = trap_rows(self.tables)
+        result.traps = self._keep(traps, traps.dtype).ctypes.data
         result.timing = _Timing(*(getattr(timing, name) for name in _TIMING))
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)

@@ -40,6 +40,8 @@ static void prepare_operations(struct core *core, const struct core_input *input
             uint8_t kind = (uint8_t)dsd[5 + place];
             operation->kinds[place] = kind != KIND_F16 || row->format == 0 ? kind : row->format == 1 ? KIND_BF16 : KIND_I16;
         }
+        bool gives_float = operation->kinds[0] == KIND_F16 || operation->kinds[0] == KIND_BF16 || operation->kinds[0] == KIND_F32;
+        operation->raises = gives_float ? (uint8_t)dsd[9] : 0;
         operation->settings = NO_ROW;
         operation->on_control = row->flags & ON_CONTROL;
         const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
@@ -282,6 +284,10 @@ static void prepare_class(struct core *core, const struct core_input *input, uin
             prepare_queue(core, input, class, place++, q);
         }
     }
+    if (class->row->flags & CLASS_TRAPS) {
+        class->unmasked = core_allocate(core, class->units, sizeof *class->unmasked);
+        core->watches = true;
+    }
     prepare_variables(core, class);
     prepare_tasks(core, class);
     prepare_pes(core, input, class);
@@ -343,6 +349,8 @@ static void prepare(struct core *core, const struct core_input *input) {
     }
     prepare_switches(core, input);
     prepare_networks(core, input);
+    prepare_directives(core);
+    core->trap_rows = input->traps;
     place_registers(core);
     prepare_operations(core, input);
     prepare_accesses(core);
@@ -398,10 +406,12 @@ void core_destroy(struct core *core) {
         free(class->tasks);
         free(class->queues);
         free(class->variables);
+        free(class->unmasked);
         free(class->pes);
     }
     free_switches(core);
     free_networks(core);
+    free_directives(core);
     for (uint64_t k = 0; k < core->block_count; k++) {
         free(core->blocks[k]);
     }

@@ -556,10 +556,24 @@ next:
         NEXT;
     }
     CASE(directive):
+        pe->now = now;
+        if (!directive(core, pe, (uint32_t)slots[ip->a].number, (uint32_t)r[ip->b] & WORD_MASK,
+                       (uint32_t)r[ip->c] & WORD_MASK, WHERE)) {
+            STOP(FAILED);
+        }
+        ip++;
+        NEXT;
     CASE(set_exception_mask):
+        set_exception_mask(pe, r[ip->a]);
+        ip++;
+        NEXT;
     CASE(check_exceptions):
-        assert(!"an instruction that the core refuses at its creation");
-        STOP(FAILED);
+        pe->now = now;
+        if (!check_exceptions(core, pe, (uint32_t)slots[ip->a].number, r, WHERE)) {
+            STOP(FAILED);
+        }
+        ip++;
+        NEXT;
 
 #define UNARY(number, name)                                                                                            \
     SCALAR(number):                                                                                                    \

@@ -110,6 +110,7 @@ struct operation {
     uint32_t thread;                        /* its microthread */
     uint8_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
+    uint8_t raises;              /* how its exceptions are computed; 0: it has none */
     uint32_t settings;           /* row of the load of a register that says how it runs, or NO_ROW */
     struct operation *variants; /* the same with other settings */
 };
@@ -378,6 +379,7 @@ struct class {
     struct queue *queues; /* those of the class, then its sinks, then the ends of FIFOs */
     struct variable *variables;
     uint64_t data_tasks; /* that wavelets may start */
+    uint32_t *unmasked;  /* of each unit, exceptions that stop it, as bits; NULL if nothing unmasks any */
     char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and what it points to */
     uint64_t pe_bytes;
     uint8_t *memory;
@@ -428,13 +430,23 @@ struct timing {
 
 /* Of a DSD operation: sources, if it is a move, words of the destination, numerator and denominator of the cycles of an
  * element, kinds of the operands. */
-enum { DSD_FIELDS = 9 };
+enum { DSD_FIELDS = 10 };
 
 /* A color with switches: the arrays of its routers are those of runtime/fabric */
 struct switched_input {
     const uint8_t *receive, *transmit, *valid, *ring, *pop_mode, *current, *senders, *crowded;
     const int32_t *readers;
     uint64_t layers, color;
+};
+
+/* How the floating point exceptions of an operation are computed; 0 if it has none */
+enum {
+    RAISES_ADD = 1, RAISES_SUBTRACT, RAISES_MULTIPLY, RAISES_MULTIPLY_ADD, RAISES_DIVIDE, RAISES_POWER, RAISES_POLE,
+    RAISES_SQRT, RAISES_SCALE, RAISES_CONVERT, RAISES_OTHER,
+};
+/* A scalar operation whose exceptions are looked for: registers, and kinds of what they hold */
+struct trap {
+    uint16_t class, source, kind, is_integer, count, operands[MAX_SOURCES], result;
 };
 
 /* What a core is made from, all of which outlives it: the arrays are those of runtime/fabric. */
@@ -457,6 +469,7 @@ struct core_input {
     const uint64_t *memory_bytes; /* of a PE of each class */
     const int64_t *prices;        /* of each class of costs */
     const uint32_t (*dsd_rows)[DSD_FIELDS];
+    const struct trap *traps;
     const struct switched_input *switched;
     const int32_t *network; /* of each queue */
     const int32_t *network_readers;
@@ -524,6 +537,9 @@ struct core {
 
     struct switches *switches; /* NULL if there are none */
     struct networks *networks; /* the same */
+    struct directives *directives;
+    const struct trap *trap_rows;
+    bool watches; /* some PEs may unmask exceptions */
 
     struct send *sends;
     uint64_t multicasts_waiting;
@@ -742,6 +758,17 @@ void free_switches(struct core *core);
 bool has_switches(const struct core *core, int32_t color);
 void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances);
 void router_decide(struct core *core, struct router *router, cycle now);
+
+/* directives.c */
+void prepare_directives(struct core *core);
+void free_directives(struct core *core);
+bool directive(struct core *core, struct pe *pe, uint32_t row, uint32_t root, uint32_t count, uint32_t where);
+
+/* exceptions.c */
+void set_exception_mask(struct pe *pe, int64_t mask);
+bool check_exceptions(struct core *core, struct pe *pe, uint32_t row, const int64_t *registers, uint32_t where);
+bool compute(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
+             struct operand *operands, uint32_t count);
 
 /* messages.c */
 struct worm;

@@ -363,7 +363,9 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         } else {
             run.payload = make_payload(core, stream, count, size, &made[0]);
             run.at = (const uint8_t *)run.payload->words;
-            kernel_apply(operation->kernel, made, (uint32_t)count);
+            if (!compute(core, pe, operation, task, where, made, (uint32_t)count)) {
+                return WENT_WRONG;
+            }
             mark_payload(stream, run.payload, run.count);
         }
         struct sending sending = {.operation = operation, .task = task, .where = where, .is_last = true, .send = send};
@@ -564,6 +566,5 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
             return WENT_WRONG;
         }
     }
-    kernel_apply(operation->kernel, made, (uint32_t)count);
-    return DONE_NOW;
+    return compute(core, pe, operation, task, where, made, (uint32_t)count) ? DONE_NOW : WENT_WRONG;
 }

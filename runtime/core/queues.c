@@ -257,7 +257,9 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
         uint8_t *at = (uint8_t *)runs[k]->at + (ptrdiff_t)runs[k]->taken * runs[k]->step;
         operand_run(&made[source], at, lanes == 2 ? 2 : runs[k]->step);
     }
-    kernel_apply(operation->kernel, made, (uint32_t)count);
+    if (!compute(core, pe, operation, open->task, open->where, made, (uint32_t)count)) {
+        return;
+    }
     if (stream->type == FIFO_END) {
         leave_elements(core, open, sent.payload, count, begin, rate);
         payload_drop(core, sent.payload);

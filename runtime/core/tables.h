@@ -129,6 +129,11 @@ struct network_row {
     uint32_t color;
 };
 
+struct directive_row {
+    uint32_t name;
+    uint8_t axis;
+};
+
 /* The sections that the core reads, in this order in the array of pointers that it is made from. */
 #define SECTIONS(S)                                                                                                    \
     S(classes, struct class_row)                                                                                       \
@@ -157,7 +162,8 @@ struct network_row {
     S(queues, struct queue_row)                                                                                        \
     S(fifos, struct fifo_row)                                                                                          \
     S(colors, struct color_row)                                                                                        \
-    S(networks, struct network_row)
+    S(networks, struct network_row)                                                                                    \
+    S(directives, struct directive_row)
 
 struct tables {
 #define FIELD(name, type) const type *name; uint64_t name##_count;
