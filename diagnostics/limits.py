@@ -1,4 +1,7 @@
-"""Limits on how long a program may take, from environment variables; for the compiler and the simulator alike."""
+"""Limits on how long a program may take, from environment variables; for the compiler and the simulator alike.
+
+And the name of the file that gets the statistics of a host script.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ NOTICE_AFTER = "LOOM_NOTICE_AFTER"
 
 STEP_LIMIT = "LOOM_STEP_LIMIT"
 """Environment variable: steps after which a compilation, launch or copy ends with an error."""
+
+STATISTICS = "LOOM_STATS"
+"""Environment variable: the file that a host script's last machine writes its statistics to."""
 
 FIRST_NOTICE = 10.0
 """Seconds after which something is said to take long."""

@@ -16,7 +16,7 @@ from ..runtime.executors import AUTO, OF_TABLES, Unable, chosen, of_grid
 
 def load(
     module: ModuleOp | flow.FabricOp, *, executor: str | None = None, trace: IO[bytes] | None = None,
-    prices: Prices | None = None, **options: Any,
+    prices: Prices | None = None, counts: bool = False, **options: Any,
 ) -> Machine:  # fmt: skip
     """Return a machine with a program loaded; see `Machine`.
 
@@ -24,17 +24,17 @@ def load(
     """
     name = chosen() if executor is None else executor
     if name in OF_TABLES:
-        return Machine(assemble(_fabric(module)), executor=name, trace=trace, prices=prices, **options)
+        return Machine(assemble(_fabric(module)), executor=name, trace=trace, prices=prices, counts=counts, **options)
     if name != AUTO:
-        return Machine(module, executor=name, trace=trace, prices=prices, **options)
+        return Machine(module, executor=name, trace=trace, prices=prices, counts=counts, **options)
     fabric = _fabric(module)
     first = of_grid(fabric.width.value.data * fabric.height.value.data)
     if first is not None and not options:
         try:
-            return Machine(assemble(fabric), executor=first, trace=trace, prices=prices)
+            return Machine(assemble(fabric), executor=first, trace=trace, prices=prices, counts=counts)
         except (NotAssembled, Unable):
             pass
-    return Machine(module, executor="warps", trace=trace, prices=prices, **options)
+    return Machine(module, executor="warps", trace=trace, prices=prices, counts=counts, **options)
 
 
 def _fabric(module: ModuleOp | flow.FabricOp) -> flow.FabricOp:

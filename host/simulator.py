@@ -29,7 +29,7 @@ class Simulator:
     all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
     each step, see `loomir.runtime.warps.trace`. `watch` reports runs that take long. Cycles are estimates
     of the target's cost model; `prices` are instead of some of its prices, by name, or in a JSON file of this path
-    (docs/costs.md).
+    (docs/costs.md). With `counts`, `stats` has how often each price has been charged.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Simulator:
         trace: IO[bytes] | None = None,
         watch: Watch | None = None,
         prices: Mapping[str, Any] | str | None = None,
+        counts: bool = False,
     ) -> None:
         if not isinstance(program, Program):
             raise LoomError(f"a simulator runs a compiled program, not {program!r}; make one with loomir.compile")
@@ -46,7 +47,7 @@ class Simulator:
             raise LoomError(f"a trace is written to a binary stream, not {trace!r}; open a file with mode 'wb'")
         self.program = program
         self.step_limit = _steps(step_limit)
-        self._machine = machines.load(program.module, trace=trace, prices=_prices(prices))
+        self._machine = machines.load(program.module, trace=trace, prices=_prices(prices), counts=counts)
         self._machine.watch = watch
 
     def set(self, name: str, value: ArrayLike) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+from .counted import Counted
 from .places import Array
 from .reports.rest import Rest
 
@@ -49,6 +50,9 @@ class Engine(Protocol):
 
     memory: Sequence[Array]
     """Bytes of the PEs of each class, uint8 [units, bytes]; hosts read and write them between runs."""
+
+    counted: Counted | None
+    """Counters of costs, if they are counted."""
 
     def run(self, steps: int) -> int:
         """Run until `steps` steps have been taken in all since the program was loaded, or it ends before.

@@ -206,6 +206,10 @@ class Executor(Protocol):
         """Return what has been done so far."""
         ...
 
+    def costs(self) -> Mapping[str, Any] | None:
+        """Return how often each price has been charged, by `counted.Counted`; None if the executor does not count."""
+        ...
+
     @property
     def printed(self) -> Sequence[tuple[int, int, int, str]]:
         """What the program has printed, in any order: (cycle, x, y, text)."""

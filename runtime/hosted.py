@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
@@ -255,6 +255,11 @@ class HostedEngine:
         """Return what has been done so far."""
         totals = self.engine.totals()
         return Counts(totals.wavelets, totals.task_runs, totals.steps)
+
+    def costs(self) -> Mapping[str, Any] | None:
+        """Return how often each price has been charged, if that is counted."""
+        counted = self.engine.counted
+        return None if counted is None else counted.classes(self.engine.totals().task_runs)
 
     @property
     def printed(self) -> Sequence[tuple[int, int, int, str]]:

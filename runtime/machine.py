@@ -32,15 +32,16 @@ class Machine:
 
     `executor` is one by name (`executors.EXECUTORS`); by default the one that the environment asks for. `trace` is a
     binary stream that gets one JSON object a line for each step. `prices` are instead of the target's, by default those
-    that the environment names. The other options are the executor's own. Raises
-    LoomError for a program that cannot be loaded (unknown operations, regions off the grid, routes in a circle), or
-    that the executor cannot run.
+    that the environment names; `counts` asks for counts of costs, where the executor has them. The other options are
+    the executor's own. Raises LoomError for a program that cannot be loaded (unknown operations, regions off the grid,
+    routes in a circle), or that the executor cannot run.
     """
 
     def __init__(
         self, program: object, *, executor: str | None = None, trace: IO[bytes] | None = None,
-        prices: Prices | None = None, **options: Any,
+        prices: Prices | None = None, counts: bool = False, **options: Any,
     ) -> None:  # fmt: skip
+        options["counts"] = counts
         options["prices"] = from_environment() if prices is None else prices
         self.executor_name = executors.of(program) if executor is None else executor
         self._warnings = Warnings()
@@ -348,6 +349,7 @@ class Machine:
     def statistics(self) -> dict[str, Any]:
         """Return what the run has done so far."""
         counts = self.executor.counts()
+        costs = self.executor.costs()
         return {
             "target": self.target.name,
             "grid": [self.width, self.height],
@@ -356,6 +358,7 @@ class Machine:
             "wavelets_sent": counts.wavelets,
             "task_runs": counts.task_runs,
             "steps": counts.steps,
+            **({} if costs is None else {"costs": costs}),
         }
 
     # What is told to the user

@@ -235,7 +235,12 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     trace = outputs.open(arguments.trace, of_hang=True) if arguments.trace is not None else None
     hint = "Ctrl-C ends it, and so does --step-limit N after N steps"
     simulator = Simulator(
-        program, step_limit=arguments.step_limit, trace=trace, watch=watch_on_stderr(hint), prices=arguments.prices
+        program,
+        step_limit=arguments.step_limit,
+        trace=trace,
+        watch=watch_on_stderr(hint),
+        prices=arguments.prices,
+        counts=arguments.stats is not None,
     )
 
     # All that can be wrong with the flags is found before the run, which may take long.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import IO
 
+from ...diagnostics.limits import STATISTICS
 from ...runtime import Machine
 from ...runtime.executors import AUTO, Unable, chosen, of_grid, wants_tables
 from ...runtime.tables.format import Tables
@@ -13,18 +15,19 @@ from .artifact import Artifact, read_program, read_tables
 
 def load(artifact: Artifact, trace: IO[bytes] | None) -> Machine:
     """Return a machine with the program of an artifact loaded. Raises LoomError."""
+    counts = bool(os.environ.get(STATISTICS))
     if wants_tables():
         tables = read_tables(artifact)
         if tables is not None and (chosen() != AUTO or of_grid(_units(tables)) is not None):
             try:
-                return Machine(tables, trace=trace)
+                return Machine(tables, trace=trace, counts=counts)
             except Unable:
                 if chosen() != AUTO:
                     raise
     from .. import machines  # loads IR
 
     with collector_paused():
-        return machines.load(read_program(artifact), trace=trace)
+        return machines.load(read_program(artifact), trace=trace, counts=counts)
 
 
 def _units(tables: Tables) -> int:

@@ -7,6 +7,7 @@ Commands are carried out in the order they are given. A command with nonblock=Tr
 from __future__ import annotations
 
 import enum
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -623,6 +624,13 @@ class SdkRuntime:
         if self._trace is not None:
             self._trace.flush()
         core.keep(self._artifact, self._machine.machine)
+        path = os.environ.get(environment.STATISTICS)
+        if path:
+            try:
+                Path(path).write_text(json.dumps(self._machine.machine.statistics(), indent=2) + "\n")
+            except OSError as error:
+                message = f"{environment.STATISTICS} names '{path}', which cannot be written: {error.strerror}"
+                raise SdkError(message) from error
 
 
 class _Options:

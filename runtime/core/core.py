@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ...operations.dsd_table import OPERATIONS
 from ...operations.float_exceptions import raises
 from ...targets.model import Target, Timing
+from ..counted import Counted
 from ..engine import Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
 from ..fabric.stack import bytes_of_calls, stack_rooms
@@ -76,8 +77,8 @@ class _Timing(ctypes.Structure):
 
 _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
-    "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "dsd_rows", "traps",
-    "switched", "network", "network_readers", "stack_rooms", "call_bytes",
+    "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "ticked",
+    "issued", "dsd_rows", "traps", "switched", "network", "network_readers", "stack_rooms", "call_bytes",
 )  # fmt: skip
 
 
@@ -158,12 +159,20 @@ def dsd_rows(timing: Timing) -> Array:
 
 
 class Core:
-    """A machine that is loaded, its memory as the tables say; `lines` gets the trace.
+    """A machine that is loaded, its memory as the tables say; `lines` gets the trace; `counts` what it is charged for.
 
     Without enough memory, making and running it raise MemoryError. Tests choose the allocation that fails, from 1 on.
     """
 
-    def __init__(self, tables: Tables, fabric: Fabric, lines: Lines | None = None, *, failing_allocation: int = 0):
+    def __init__(
+        self,
+        tables: Tables,
+        fabric: Fabric,
+        lines: Lines | None = None,
+        *,
+        counts: bool = False,
+        failing_allocation: int = 0,
+    ):
         self.tables = tables
         self.fabric = fabric
         self._library = _declared(library.load())
@@ -171,7 +180,11 @@ class Core:
         self.memory: Sequence[Array] = initial_memory(tables, fabric)
         """Bytes of the PEs of each class, by rows of the grid."""
         self._kept: list[Array] = []
+        self.counted = Counted(tables) if counts else None
         given = self._input(fabric.target)
+        if self.counted is not None:
+            given.ticked = self.counted.ticked.ctypes.data
+            given.issued = self.counted.issued.ctypes.data
         given.allocations = failing_allocation
         self._handle = self._library.core_create(ctypes.byref(given))
         if self._handle is None:

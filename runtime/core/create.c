@@ -351,6 +351,8 @@ static void prepare(struct core *core, const struct core_input *input) {
     prepare_networks(core, input);
     prepare_directives(core);
     core->trap_rows = input->traps;
+    core->ticked = input->ticked;
+    core->issued = input->issued;
     place_registers(core);
     prepare_operations(core, input);
     prepare_accesses(core);

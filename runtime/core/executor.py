@@ -15,19 +15,23 @@ from .core import Core, missing_features
 
 
 def load(
-    program: object, warnings: Warnings, trace: IO[bytes] | None = None, prices: Prices = NO_PRICES
+    program: object,
+    warnings: Warnings,
+    trace: IO[bytes] | None = None,
+    prices: Prices = NO_PRICES,
+    counts: bool = False,
 ) -> HostedEngine:
-    """Return an executor of tables; `trace` gets a line for each step.
+    """Return an executor of tables; `trace` gets a line for each step, `counts` counts costs.
 
     Raises LoomError for a program that needs what the core does not have yet.
     """
-    return host(program, warnings, lambda fabric: _core(fabric, trace), prices)
+    return host(program, warnings, lambda fabric: _core(fabric, trace, counts), prices)
 
 
-def _core(fabric: Fabric, trace: IO[bytes] | None) -> Core:
+def _core(fabric: Fabric, trace: IO[bytes] | None, counts: bool) -> Core:
     missing = missing_features(fabric.tables, fabric)
     if missing:
         raise Unable(
             f"the executor 'core' does not run programs with {' and '.join(missing)} yet; choose another executor"
         )
-    return Core(fabric.tables, fabric, None if trace is None else Lines(trace, fabric))
+    return Core(fabric.tables, fabric, None if trace is None else Lines(trace, fabric), counts=counts)

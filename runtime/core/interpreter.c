@@ -287,6 +287,7 @@ int interpret(struct core *core, struct pe *pe, cycle now) {
     int64_t *r = registers_of(frame);
     const struct instruction *ip = frame->pc;
     const union slot *slots = frame->use->slots;
+    uint64_t *const ticked = core->ticked;
     uint64_t steps = 0, budget = core->budget > core->steps ? core->budget - core->steps : 0;
 
 #ifdef __GNUC__
@@ -345,6 +346,9 @@ next:
         STOP(FAILED);
     CASE(tick):
         now += core->prices[ip->a];
+        if (ticked != NULL) {
+            ticked[ip->a]++;
+        }
         ip++;
         NEXT;
     CASE(jump):

@@ -432,6 +432,9 @@ struct timing {
  * element, kinds of the operands. */
 enum { DSD_FIELDS = 10 };
 
+/* What is counted of an operation: how often it is issued in memory, to send, to receive or with a FIFO, and elements. */
+enum { ISSUED_IN_MEMORY, ISSUED_TO_SEND, ISSUED_TO_RECEIVE, ISSUED_ELEMENTS, ISSUE_FIELDS };
+
 /* A color with switches: the arrays of its routers are those of runtime/fabric */
 struct switched_input {
     const uint8_t *receive, *transmit, *valid, *ring, *pop_mode, *current, *senders, *crowded;
@@ -468,6 +471,8 @@ struct core_input {
     uint8_t *const *memory;       /* of each class */
     const uint64_t *memory_bytes; /* of a PE of each class */
     const int64_t *prices;        /* of each class of costs */
+    uint64_t *ticked;             /* how often each row of costs has been charged; NULL if not counted */
+    uint64_t (*issued)[ISSUE_FIELDS]; /* of each operation; NULL if not counted */
     const uint32_t (*dsd_rows)[DSD_FIELDS];
     const struct trap *traps;
     const struct switched_input *switched;
@@ -560,6 +565,8 @@ struct core {
     struct log prints;
     bool traces;
     struct log trace;
+    uint64_t *ticked; /* as in core_input */
+    uint64_t (*issued)[ISSUE_FIELDS];
 };
 
 static inline struct pe *pe_at(const struct class *class, uint32_t unit) {

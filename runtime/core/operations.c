@@ -544,11 +544,18 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     if (holds) {
         move_registers(pe, operation, operands, count);
     }
-    bool receives = false;
+    bool receives = operands[0].descriptor.type == FIFO_END;
     for (int k = 1; k <= operation->sources; k++) {
         receives |= !operands[k].is_number && operands[k].descriptor.type != MEMORY_WALK;
     }
-    if (receives || operands[0].descriptor.type == FIFO_END) {
+    if (core->issued != NULL) {
+        uint64_t *issued = core->issued[operation->number];
+        issued[receives                                     ? ISSUED_TO_RECEIVE
+               : operands[0].descriptor.type == QUEUE_RUN ? ISSUED_TO_SEND
+                                                            : ISSUED_IN_MEMORY]++;
+        issued[ISSUED_ELEMENTS] += count == UNBOUNDED ? 0 : (uint64_t)count;
+    }
+    if (receives) {
         return apply_receive(core, pe, operation, operands, where, count, now);
     }
     if (operands[0].descriptor.type == QUEUE_RUN) {

@@ -390,7 +390,7 @@ static inline __attribute__((always_inline)) int quick_of(struct core *core, str
  * begin at. */
 int quick_apply(struct core *core, struct pe *pe, const struct operation *operation, char *const *bases,
                 uint32_t where, cycle *now) {
-    if (core->traces || core->watches || operation->places[0].base == IN_REGISTERS) {
+    if (core->traces || core->issued != NULL || core->watches || operation->places[0].base == IN_REGISTERS) {
         return NOT_QUICK;
     }
     switch (operation->sources) {

@@ -15,11 +15,21 @@ from .machine import Machine
 
 
 def load(
-    program: object, warnings: Warnings, trace: IO[bytes] | None = None, prices: Prices = NO_PRICES
+    program: object,
+    warnings: Warnings,
+    trace: IO[bytes] | None = None,
+    prices: Prices = NO_PRICES,
+    counts: bool = False,
 ) -> HostedEngine:
-    """Return an executor of tables; `trace` gets a line for each step. Raises LoomError for what it cannot run."""
+    """Return an executor of tables; `trace` gets a line for each step, `counts` counts costs.
+
+    Raises LoomError for what it cannot run.
+    """
     if not isinstance(program, Tables):
         raise LoomError(f"the executor 'reference' runs tables, not {type(program).__name__}; assemble the program")
     return host(
-        program, warnings, lambda fabric: Machine(fabric, None if trace is None else Lines(trace, fabric)), prices
+        program,
+        warnings,
+        lambda fabric: Machine(fabric, None if trace is None else Lines(trace, fabric), counts=counts),
+        prices,
     )

@@ -87,6 +87,8 @@ def place(frame: Frame) -> int:
 def tick(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
     """Charge the costs of a row."""
     pe.now += machine.program.prices[a]
+    if machine.counted is not None:
+        machine.counted.ticked[a] += 1
 
 
 def jump(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:

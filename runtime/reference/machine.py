@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...operations import integers
 from ...targets.model import Timing
+from ..counted import Counted
 from ..engine import BUDGET, DONE, ERROR, Position, Printed, Totals
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
 from ..fabric.stack import stack_rooms
@@ -73,13 +74,14 @@ def _action(number: int) -> str:
 
 
 class Machine:
-    """Executes a program; an `engine.Engine`. `lines` gets the trace."""
+    """Executes a program; an `engine.Engine`. `lines` gets the trace; `counts` what it is charged for."""
 
-    def __init__(self, fabric: Fabric, lines: Lines | None = None) -> None:
+    def __init__(self, fabric: Fabric, lines: Lines | None = None, *, counts: bool = False) -> None:
         self.fabric = fabric
         self.timing: Timing = fabric.target.timing
         self.program = Program(fabric.tables, fabric.target)
         self.trace = None if lines is None else Trace(lines)
+        self.counted = Counted(fabric.tables) if counts else None
         self.width, self.height = fabric.width, fabric.height
         self.order = Order()
         self.resumed: deque[PE] = deque()

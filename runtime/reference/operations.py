@@ -6,6 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ...targets.wavelets import ENDLESS_EXTENT, MAX_DIMENSIONS
+from ..counted import ELEMENTS, IN_MEMORY, TO_RECEIVE, TO_SEND
 from ..fabric.model import UNBOUNDED
 from ..findings import MAX_WALK, Code
 from ..tables.instructions import CONTROL_NUMBER
@@ -36,8 +37,13 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         assert isinstance(held.descriptor, Walk)
         moved = held.descriptor.behind(count)
         issue.pe.registers[held.register] = held._replace(descriptor=moved, load=None)
-    receives = any(isinstance(source, Wavelets | FifoEnd) for source in sources)
-    if receives or isinstance(destination, FifoEnd):
+    receives = isinstance(destination, FifoEnd) or any(isinstance(source, Wavelets | FifoEnd) for source in sources)
+    if machine.counted is not None:
+        kind = TO_RECEIVE if receives else TO_SEND if isinstance(destination, Wavelets) else IN_MEMORY
+        counts = machine.counted.issued[issue.operation.number]
+        counts[kind] += 1
+        counts[ELEMENTS] += 0 if count == UNBOUNDED else count
+    if receives:
         rate = max(1, _cycles(machine, issue, [destination, *sources], 1))
         return receive(machine, issue, destination, sources, count, rate, moving)
     if isinstance(destination, Wavelets):

@@ -56,6 +56,7 @@ def load(
     block_rows: int | None = None,
     prompt: bool = False,
     prices: Prices = NO_PRICES,
+    counts: bool = False,
 ) -> WarpMachine:
     """Return an executor of the `flow.fabric` of a module; see `WarpMachine`."""
     if isinstance(program, ModuleOp):
@@ -233,6 +234,9 @@ class WarpMachine:
     def counts(self) -> Counts:
         """Return what has been done so far."""
         return Counts(self.scheduler.wavelets, self.scheduler.task_runs, self.scheduler.steps)
+
+    def costs(self) -> None:
+        """Return None: units that run together are charged together, and nothing is counted."""
 
     @property
     def printed(self) -> Sequence[tuple[int, int, int, str]]:

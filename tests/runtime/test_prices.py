@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 import pytest
 
+from loomir import LoomError
+from loomir.host import machines
 from loomir.operations.prices import of
 from loomir.runtime import executors
 from loomir.targets.model import PRICES
@@ -93,3 +96,38 @@ def test_executors_price_random_programs_alike(seed: int) -> None:
     first = outcome(program, Way("warps", (("prices", prices),)))
     for name in executors.OF_TABLES:
         assert differences(first, outcome(program, Way(name, (("prices", prices),)))) == []
+
+
+@pytest.mark.executors("core", "reference")
+def test_counts_times_prices_are_the_cycles_of_one_pe() -> None:
+    """A loop of three rounds with a branch and a division."""
+    code = """
+    scf.for %i = %zero to %three step %one {
+      %x = flow.load @f[%i] : f32
+      %q = arith.divf %x, %y : f32
+      %more = arith.cmpf ogt, %q, %y : f32
+      scf.if %more { flow.call @nothing() : () -> () }
+    }
+    """
+    prices = {name: number + 1 for number, name in enumerate(PRICES)} | {"hop": 1, "inject": 1}
+    machine = load(parse(module(code)), prices=of(prices), counts=True)
+    machine.launch("main", [2, 1.5])
+    machine.run()
+    counts = machine.statistics()["costs"]
+    assert counts["loop"] == counts["float_division_32"] == counts["indexed_access_32"] == counts["branch_taken"] == 3
+    assert sum(prices[name] * count for name, count in counts.items()) == machine.cycles
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_executors_count_random_programs_alike(seed: int) -> None:
+    program = random_exchange(Random(seed))
+    counts: list[Any] = []
+    for name in sorted(executors.OF_TABLES):
+        machine = machines.load(parse(program.text), executor=name, counts=True)
+        for argument in program.launches:
+            machine.launch("main", [argument])
+            with suppress(LoomError):
+                machine.run(20_000, allow_pending=True)
+        counts.append(machine.statistics().get("costs"))
+    assert counts[0] == counts[1] != {}

@@ -60,6 +60,24 @@ def test_worked_order(grid: Path) -> None:
     runner.stop()
 
 
+def test_statistics_of_a_host_script(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LOOM_STATS names a file; one that cannot be written is an error that says so."""
+    file = tmp_path / "stats.json"
+    for path in (file, tmp_path / "none" / "stats.json"):
+        monkeypatch.setenv("LOOM_STATS", str(path))
+        runner = SdkRuntime(str(grid))
+        runner.load()
+        runner.run()
+        if path == file:
+            runner.stop()
+            assert json.loads(file.read_text())["grid"] == [3, 2]
+        else:
+            with pytest.raises(
+                SdkError, match=r"LOOM_STATS names '.*stats.json', which cannot be written: No such file"
+            ):
+                runner.stop()
+
+
 @pytest.mark.parametrize("bindir", [None, 3, b"out"])
 def test_bindir_of_another_type(bindir: Any) -> None:
     """HOST-002: str or Path."""
