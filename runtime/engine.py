@@ -11,8 +11,9 @@ from .counted import Counted
 from .places import Array
 from .reports.rest import Rest
 
-DONE, BUDGET, ERROR = range(3)
-"""How a run ends: nothing can happen any more, the steps are used up, or there is a finding that is an error."""
+DONE, BUDGET, ERROR, NO_MEMORY, CALLS = range(5)
+"""How a run ends: nothing can happen any more, the steps are used up, there is a finding that is an error, the host has
+not enough memory, or there have been very many calls, which count no steps."""
 
 
 class Totals(NamedTuple):
@@ -57,7 +58,7 @@ class Engine(Protocol):
     def run(self, steps: int) -> int:
         """Run until `steps` steps have been taken in all since the program was loaded, or it ends before.
 
-        Return DONE, BUDGET or ERROR. A step beyond the last is not taken.
+        Return DONE, BUDGET, ERROR or CALLS. A step beyond the last is not taken. Raises MemoryError.
         """
         ...
 

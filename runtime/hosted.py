@@ -16,7 +16,7 @@ from ..operations import integers, nans
 from ..operations.prices import Prices
 from ..operations.print_format import shown, split_format
 from ..operations.scalar_types import numpy_type
-from .engine import BUDGET, ERROR, Engine
+from .engine import BUDGET, CALLS, ERROR, Engine
 from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
 from .fabric.connect import fabric_of
 from .fabric.model import NOWHERE, Fabric
@@ -202,14 +202,15 @@ class HostedEngine:
             self._worded = len(warnings)
             if outcome == ERROR:
                 deliver(self.fabric, finding_of(self.engine.error()), self._warnings)
-            if outcome != BUDGET:
+            if outcome not in (BUDGET, CALLS):
                 return until is not None and until()
             taken = self.engine.totals().steps - before
-            if before + taken >= limit:
+            if outcome == BUDGET and before + taken >= limit:
                 raise self._past_limit()
-            self._slice = max(MIN_STEPS, self._slice * 2 if monotonic() - begin < SLICE else self._slice // 2)
+            if outcome == BUDGET:
+                self._slice = max(MIN_STEPS, self._slice * 2 if monotonic() - begin < SLICE else self._slice // 2)
             if watch is not None:
-                next_look -= taken
+                next_look -= taken or MIN_STEPS  # calls take none
                 if next_look <= 0:
                     next_look = self._look(watch, taken)
             if until is not None and until():

@@ -22,8 +22,9 @@ struct finding;
 EXPORT struct core *core_create(const struct core_input *input);
 EXPORT void core_destroy(struct core *core);
 
-/* Runs until nothing can happen any more, an error, or more than `steps` steps in all. */
-enum { CORE_DONE, CORE_BUDGET, CORE_ERROR, CORE_NO_MEMORY };
+/* Runs until nothing can happen any more, an error, or more than `steps` steps in all; or until there have been very
+ * many calls, which count no steps. */
+enum { CORE_DONE, CORE_BUDGET, CORE_ERROR, CORE_NO_MEMORY, CORE_CALLS };
 EXPORT int core_run(struct core *core, uint64_t steps);
 
 EXPORT void core_launch(struct core *core, uint32_t row, const int64_t *arguments, int64_t time);

@@ -17,7 +17,7 @@ from ...operations.dsd_table import OPERATIONS
 from ...operations.float_exceptions import raises
 from ...targets.model import Target, Timing
 from ..counted import Counted
-from ..engine import Position, Printed, Totals
+from ..engine import NO_MEMORY, Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
 from ..fabric.stack import bytes_of_calls, stack_rooms
 from ..findings import FINDING
@@ -51,10 +51,6 @@ MAX_PLACES = 250
 
 MAX_TASKS = 64
 """Tasks of a class: a word has a bit for each."""
-
-
-_NO_MEMORY = 3
-"""How a run ends for which there is not enough memory."""
 
 
 class _Section(ctypes.Structure):
@@ -252,7 +248,7 @@ class Core:
         """Run until `steps` steps have been taken in all since the program was loaded, or it ends before."""
         try:
             outcome = self._library.core_run(self._handle, min(steps, (1 << 63) - 1))
-            if outcome == _NO_MEMORY:
+            if outcome == NO_MEMORY:
                 raise MemoryError
             return outcome
         finally:

@@ -13,7 +13,8 @@
 
 int core_run(struct core *core, uint64_t steps) {
     OR_WITHOUT_MEMORY(CORE_NO_MEMORY);
-    return core_go(core, steps);
+    int outcome = core_go(core, steps);
+    return outcome == CORE_BUDGET && core->at_call ? CORE_CALLS : outcome;
 }
 
 /* Activates a launch task, by its row, on all PEs of its class at a time. */

@@ -371,6 +371,14 @@ next:
         }
         NEXT;
     CASE(call): {
+        if (core->calls == 0) {
+            pe->now = now;
+            core->paused_at = WHERE;
+            core->at_call = true;
+            frame->pc = ip;
+            STOP(PAUSED);
+        }
+        core->calls--;
         const struct use *use = slots[ip->a].use;
         uint32_t size = (uint32_t)FRAME_WORDS + frame->use->size;
         int64_t stack = frame->stack + use->call_bytes;

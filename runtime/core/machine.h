@@ -34,6 +34,7 @@ enum {
     MAX_STACK_WORDS = 1 << 24,
     MAX_WALK = 1 << 22, /* elements of the longest walk */
     MAX_WARNINGS = 1 << 12, /* without a source place */
+    MAX_CALLS_AT_A_TIME = 1 << 20, /* until the core returns to its host: calls count no steps */
     TILE = 32, /* columns and rows of a tile */
 };
 #define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */
@@ -561,6 +562,8 @@ struct core {
     struct finding *warnings;
     uint64_t warning_count, warning_room;
     uint32_t unplaced_warnings;
+    uint32_t calls; /* that may come before the core returns */
+    bool at_call; /* the task that runs is before a call, and not behind a step */
     uint8_t *warned; /* by source place */
     struct log prints;
     bool traces;

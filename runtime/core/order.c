@@ -307,15 +307,17 @@ static void visit(struct core *core, struct pe *pe) {
 /* Runs until nothing can happen any more, an error, or more than `budget` steps in all. */
 int core_go(struct core *core, uint64_t budget) {
     core->budget = budget;
+    core->calls = MAX_CALLS_AT_A_TIME;
     if (has_failed(core)) {
         return CORE_ERROR;
     }
     if (core->running != NULL) {
         struct pe *pe = core->running;
-        if (core->steps >= budget) {
+        if (core->steps >= budget && !core->at_call) {
             return CORE_BUDGET;
         }
-        core->steps++;
+        core->steps += !core->at_call;
+        core->at_call = false;
         if (!left(core, pe, interpret(core, pe, pe->now))) {
             if (core->running != NULL) {
                 return CORE_BUDGET;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from random import Random
 from time import perf_counter
@@ -12,7 +13,9 @@ import pytest
 import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime.warps import codegen
+from loomir.runtime.watch import Watch
 
+from .flow_modules import parse
 from .machines import load
 
 
@@ -218,6 +221,49 @@ def test_code_does_not_grow_with_the_calls(executor: str, depth: int, calls: int
     made.launch("f0", [])
     made.run()
     assert made.read_symbol("count").tolist() == [[calls**depth]]
+
+
+DOUBLING = """flow.fabric @program target "wse3" grid 1 by 1 {
+  flow.units @u on [:, :] words 8 {
+    flow.export @main as "main"
+    flow.func @twice(%n: i16) {
+      %zero = arith.constant 0 : i16
+      %more = arith.cmpi sgt, %n, %zero : i16
+      scf.if %more {
+        %one = arith.constant 1 : i16
+        %next = arith.subi %n, %one : i16
+        flow.call @twice(%next) : (i16) -> ()
+        flow.call @twice(%next) : (i16) -> ()
+      }
+      flow.return
+    }
+    flow.func @main(%n: i16) {
+      flow.call @twice(%n) : (i16) -> ()
+      flow.return
+    }
+  }
+}"""
+
+
+@pytest.mark.executors("core")
+def test_calls_that_take_for_ever_can_be_interrupted() -> None:
+    """They count no steps: 2^60 calls here. The host is asked now and then all the same."""
+    made = load(parse(DOUBLING))
+    looks: list[str] = []
+    made.watch = Watch(looks.append, first=1e-9)
+    asked = itertools.count()
+    made.launch("main", [60])
+    made.run(until=lambda: next(asked) == 3)
+    assert next(asked) == 4
+    assert "in @main" in looks[0]
+
+
+@pytest.mark.executors("core", "reference")
+def test_calls_count_no_steps() -> None:
+    made = load(parse(DOUBLING))
+    made.launch("main", [21 if made.executor_name == "core" else 5])
+    made.run(step_limit=1)
+    assert made.executor.counts().steps == 1
 
 
 def test_a_function_that_calls_itself(executor: str) -> None:
