@@ -12,11 +12,9 @@ import importlib.util
 import os
 import platform
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -123,6 +121,8 @@ def _fails(command: Sequence[str]) -> str | None:
 
 def _run(command: Sequence[str]) -> None:
     """Run a compiler. Raises CompileError with the first line of what it reports as an error."""
+    import subprocess  # here and below: a run asks only for the name of the library, and for the hash of its sources
+
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
@@ -147,6 +147,8 @@ def build(folder: Path = FOLDER, extra: Sequence[str] = ()) -> Path:
 
     The library is complete or absent: it replaces an older one at the end.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     command = [*compiler(), *FLAGS, *extra]
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         steps: list[list[str]] = []
