@@ -46,11 +46,8 @@ EXCEPTIONS = {
 CONVERTS, OTHERWISE = 10, 11
 """Those of conversions, and of all others."""
 
-MAX_PLACES = 250
-"""Queues of a class and streams of it to the host: their places are bytes."""
-
-MAX_TASKS = 64
-"""Tasks of a class: a word has a bit for each."""
+MAX_PLACES = (1 << 16) - 2
+"""Tasks of a class; queues and FIFOs of a class, and streams of it to the host: their places are words."""
 
 
 class _Section(ctypes.Structure):
@@ -104,13 +101,12 @@ class _Switched(ctypes.Structure):
 def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
     """Return what a program needs and the core does not have yet, in words; empty if it can run it."""
     found: list[str] = []
-    if len(tables["classes"]) and tables["classes"]["task_count"].max() > MAX_TASKS:
-        found.append(f"more than {MAX_TASKS} tasks of a PE")
-    places = np.bincount(fabric.queue_class[fabric.queue_class >= 0]) if len(fabric.queue_class) else np.zeros(1)
-    if len(places) and places.max() > MAX_PLACES:
+    counts = tables["classes"]["task_count"]
+    if counts.max(initial=0) > MAX_PLACES:
+        found.append(f"more than {MAX_PLACES} tasks of a PE")
+    places = np.bincount(fabric.queue_class[fabric.queue_class >= 0])
+    if places.max(initial=0) > MAX_PLACES:
         found.append(f"more than {MAX_PLACES} queues of a PE")
-    if len(tables["classes"]) and (np.diff(fabric.class_first) > 0).any() and fabric.words.max() > 1 << 24:
-        found.append("memories of more than 2^24 words")
     return found
 
 

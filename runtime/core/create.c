@@ -5,7 +5,7 @@
 
 /* Sets how an operation runs: its microthread, and the tasks that its end starts. */
 void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread) {
-    uint8_t *places[] = {&operation->activate, &operation->unblock, &operation->control_activate,
+    uint16_t *places[] = {&operation->activate, &operation->unblock, &operation->control_activate,
                          &operation->control_unblock};
     operation->is_async = thread != NO_MICROTHREAD;
     operation->thread = thread;
@@ -14,7 +14,7 @@ void set_settings(const struct tables *tables, struct operation *operation, cons
         *places[k] = NO_TASK;
         if (tasks[k] != NO_ROW) {
             const struct task_row *task = &tables->tasks[tasks[k]];
-            *places[k] = (uint8_t)(tasks[k] - tables->classes[task->owner].tasks);
+            *places[k] = (uint16_t)(tasks[k] - tables->classes[task->owner].tasks);
             operation->has_completion = true;
         }
     }
@@ -163,7 +163,7 @@ static void prepare_queue(struct core *core, const struct core_input *input, str
     queue->is_colorless = input->colorless[number];
     queue->task = NO_TASK;
     if (!queue->is_sink && queue->row->task != NO_ROW) {
-        queue->task = (uint8_t)(queue->row->task - class->row->tasks);
+        queue->task = (uint16_t)(queue->row->task - class->row->tasks);
     }
     queue->flags = input->flags + first;
     queue->colors = input->colors + first;
@@ -186,7 +186,7 @@ static void prepare_queue(struct core *core, const struct core_input *input, str
 
 static void prepare_tasks(struct core *core, struct class *class) {
     class->tasks = core_allocate(core, class->task_count, sizeof *class->tasks);
-    memset(class->control_tasks, NO_TASK, sizeof class->control_tasks);
+    memset(class->control_tasks, 0xFF, sizeof class->control_tasks);
     for (uint32_t k = 0; k < class->task_count; k++) {
         struct task *task = &class->tasks[k];
         task->number = class->row->tasks + k;
@@ -197,10 +197,10 @@ static void prepare_tasks(struct core *core, struct class *class) {
         task->activations = task->flags & COMPLETION_ACTIVATES ? (int16_t)class->activations++ : -1;
         task->unblockings = task->flags & COMPLETION_UNBLOCKS ? (int16_t)class->unblockings++ : -1;
         if (task->type == DATA_TASK || task->type == LISTENER) {
-            class->data_tasks |= (uint64_t)1 << k;
-            task->queue = (uint8_t)core->queue_place[task->row->queue];
+            class->data_tasks |= task_bit(k);
+            task->queue = (uint16_t)core->queue_place[task->row->queue];
         } else if (task->type == CONTROL_TASK && task->row->number >= 0 && task->row->number < 64) {
-            class->control_tasks[task->row->number] = (uint8_t)k;
+            class->control_tasks[task->row->number] = (uint16_t)k;
         } else if (task->type == LAUNCH_TASK) {
             task->launch = core_allocate(core, task->use->body->arguments, sizeof(int64_t));
         }
@@ -251,7 +251,7 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
                 pe->unblockings[task->unblockings].blocked = -1;
             }
         }
-        if (pe->active != 0) {
+        if (pe->active != 0 || class->task_count > MASKED_TASKS) {
             touch(core, pe);
         }
     }

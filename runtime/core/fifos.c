@@ -24,7 +24,7 @@ void prepare_fifos(struct core *core, struct class *class) {
         queue->writes = (place - class->queue_count) % 2;
         queue->action = queue->writes ? queue->fifo->full_action : queue->fifo->empty_action;
         uint32_t task = queue->writes ? queue->fifo->pop_task : queue->fifo->push_task;
-        queue->starts = task == NO_ROW ? NO_TASK : (uint8_t)(task - class->row->tasks);
+        queue->starts = task == NO_ROW ? NO_TASK : (uint16_t)(task - class->row->tasks);
         queue->task = NO_TASK;
         for (uint32_t unit = 0; unit < class->units; unit++) {
             struct pe *pe = pe_at(class, unit);
@@ -80,7 +80,7 @@ static void start_task(struct core *core, struct pe *pe, uint32_t task, cycle ti
 /* Starts the task of an end at which an operation has found nothing, when there is something again. */
 static void start_missed(struct core *core, struct pe *pe, uint32_t place, cycle time) {
     struct side *side = side_at(pe, place);
-    uint8_t task = pe->class->queues[place].starts;
+    uint16_t task = pe->class->queues[place].starts;
     if (task != NO_TASK && side->missed < NEVER && time < NEVER) {
         side->missed = NEVER;
         start_task(core, pe, task, time);
@@ -89,7 +89,7 @@ static void start_missed(struct core *core, struct pe *pe, uint32_t place, cycle
 
 /* Starts the task of an end whose operation waited for elements or places of a run (DSD-144, DSD-147). */
 static void wake(struct core *core, struct open *open, uint32_t place, const struct run *run, int64_t count) {
-    uint8_t task = open->pe->class->queues[place].starts;
+    uint16_t task = open->pe->class->queues[place].starts;
     if (task == NO_TASK) {
         return;
     }

@@ -34,7 +34,7 @@ uint32_t core_active(const struct core *core, uint32_t row) {
     const struct class *class = &core->classes[core->tables.tasks[row].owner];
     uint32_t count = 0;
     for (uint32_t unit = 0; unit < class->units; unit++) {
-        count += pe_at(class, unit)->active >> (row - class->row->tasks) & 1;
+        count += pe_at(class, unit)->tasks[row - class->row->tasks].active < NEVER;
     }
     return count;
 }
@@ -221,12 +221,15 @@ uint64_t core_tasks(const struct core *core, struct task_record *records, uint64
     for (uint32_t c = 0; c < core->class_count; c++) {
         for (uint32_t unit = 0; unit < core->classes[c].units; unit++) {
             const struct pe *pe = pe_at(&core->classes[c], unit);
-            for (uint64_t left = pe->active; left != 0; left &= left - 1, count++) {
-                uint32_t task = (uint32_t)__builtin_ctzll(left);
+            for (uint32_t task = 0; task < pe->class->task_count; task++) {
+                if (pe->tasks[task].active == NEVER) {
+                    continue;
+                }
                 if (count < room) {
                     records[count] = (struct task_record){.pe = pe->number, .task = pe->class->tasks[task].number,
                                                           .blocked = pe->tasks[task].unblocked == NEVER};
                 }
+                count++;
             }
         }
     }

@@ -53,7 +53,7 @@ void enter_task(struct core *core, struct pe *pe, uint32_t task, const struct us
     core->frame->caller = 0;
     core->frame->calls = 0;
     core->frame->stack = 0;
-    pe->task = (uint8_t)task;
+    pe->task = (uint16_t)task;
 }
 
 /* Keeps the stack of a PE that waits. */

@@ -29,7 +29,7 @@ enum {
     POINTER_EXTENT = 0xFFFF, /* length of the walk that is a pointer to a scalar */
     ENDLESS_EXTENT = 0x7FFF, /* extent of a run of wavelets that never ends, as programs write it */
     MAX_OPERANDS = 1 + MAX_SOURCES,
-    MAX_TASKS = 64, /* tasks of a class: they are bits of a word */
+    MASKED_TASKS = 64, /* the first tasks of a class, which are bits of a word; others are looked for one by one */
     MAX_REGISTER_FILES = 3,
     MAX_STACK_WORDS = 1 << 24,
     MAX_WALK = 1 << 22, /* elements of the longest walk */
@@ -109,13 +109,13 @@ struct operation {
     uint32_t plain_numerator, plain_denominator; /* of operands side by side */
     uint32_t plain_rate;                         /* whole cycles from one of these to the next */
     uint32_t thread;                        /* its microthread */
-    uint8_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
+    uint16_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
     uint8_t raises;              /* how its exceptions are computed; 0: it has none */
     uint32_t settings;           /* row of the load of a register that says how it runs, or NO_ROW */
     struct operation *variants; /* the same with other settings */
 };
-enum { NO_TASK = 0xFF };
+enum { NO_TASK = 0xFFFF };
 enum { SLOT_USE, SLOT_COLUMN, SLOT_ACCESS, SLOT_LOAD, SLOT_READ, SLOT_OPERATION, SLOT_TASK };
 
 union slot {
@@ -303,8 +303,7 @@ struct pe {
     cycle now;             /* how far it is in the one that waits or pauses */
     cycle queued;          /* the cycle for which it is in the heap, or NEVER */
     uint64_t active;       /* tasks that are active */
-    uint64_t may_activate; /* tasks that the end of something open may activate, or unblock */
-    uint64_t may_unblock;
+    uint64_t may_activate; /* tasks that the end of something open may activate */
     uint8_t *memory;
     struct task_state *tasks;
     struct activations *activations; /* by the places of the tasks among those that have some */
@@ -318,7 +317,7 @@ struct pe {
     uint32_t number, unit; /* in the grid, and in its class */
     uint32_t tile;
     uint16_t x, y;
-    uint8_t task; /* that runs or waits, or NO_TASK */
+    uint16_t task; /* that runs or waits, or NO_TASK */
     uint8_t is_busy, is_dirty, resumes;
     uint32_t held_sends, fifo_opens; /* sends that wait for room, open operations on FIFOs */
     uint32_t early;                  /* uses that start while another is open */
@@ -338,7 +337,7 @@ struct task {
     const struct task_row *row;
     const struct use *use;
     uint32_t number; /* its row */
-    uint8_t queue;   /* its input queue in the class */
+    uint16_t queue;  /* its input queue in the class */
     uint8_t type, flags;
     int16_t activations, unblockings; /* places of what is known of completions, or -1 */
     int64_t *launch;     /* arguments of the launch */
@@ -350,13 +349,14 @@ struct queue {
     uint32_t number;
     uint32_t senders;
     int64_t room;
-    uint8_t task; /* NO_TASK */
+    uint16_t task; /* NO_TASK */
     uint8_t is_input, is_colorless, is_sink;
     uint8_t is_taskless; /* an input queue from which operations alone take */
     uint8_t is_uniform;  /* no PE has flags or lacks a color */
     uint8_t is_static;   /* what it sends goes by ways alone */
     uint16_t network;    /* 1 + row of the one whose messages it sends or receives, or 0 */
-    uint8_t writes, action, starts; /* of an end of a FIFO: 0 to read; when it has nothing; NO_TASK or what goes on then */
+    uint16_t starts;         /* of an end of a FIFO: what goes on then, or NO_TASK */
+    uint8_t writes, action; /* of an end of a FIFO: 0 to read; when it has nothing */
     const uint8_t *flags;   /* of each unit, as runtime/fabric has them */
     const int16_t *colors;
     const uint32_t *ways; /* list of ways of each unit */
@@ -384,7 +384,7 @@ struct class {
     char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and what it points to */
     uint64_t pe_bytes;
     uint8_t *memory;
-    uint8_t control_tasks[64]; /* by id */
+    uint16_t control_tasks[64]; /* by id */
 };
 
 struct way {
@@ -613,12 +613,14 @@ static inline cycle task_ready(const struct pe *pe, uint32_t task) {
     const struct task_state *state = &pe->tasks[task];
     return state->active > state->unblocked ? state->active : state->unblocked;
 }
+/* The bit of a task in masks, 0 of one that has none */
+static inline uint64_t task_bit(uint32_t task) { return (uint64_t)(task < MASKED_TASKS) << task % MASKED_TASKS; }
 static inline void set_active(struct pe *pe, uint32_t task, cycle time) {
     pe->tasks[task].active = time;
     if (time < NEVER) {
-        pe->active |= (uint64_t)1 << task;
+        pe->active |= task_bit(task);
     } else {
-        pe->active &= ~((uint64_t)1 << task);
+        pe->active &= ~task_bit(task);
     }
 }
 

@@ -249,8 +249,8 @@ void transmit(struct core *core, struct pe *pe, struct sending *sending, const s
 /* Sending */
 
 void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control) {
-    uint8_t activate = by_control ? operation->control_activate : operation->activate;
-    uint8_t unblock = by_control ? operation->control_unblock : operation->unblock;
+    uint16_t activate = by_control ? operation->control_activate : operation->activate;
+    uint16_t unblock = by_control ? operation->control_unblock : operation->unblock;
     if (activate != NO_TASK) {
         task_complete(core, pe, activate, time, true);
     } else if (unblock != NO_TASK) {

@@ -93,6 +93,13 @@ static uint32_t first_ready(const struct pe *pe, cycle *time) {
             best = task;
         }
     }
+    for (uint32_t task = MASKED_TASKS; task < pe->class->task_count; task++) {
+        cycle ready = task_ready(pe, task);
+        if (ready < *time) {
+            *time = ready;
+            best = task;
+        }
+    }
     return best;
 }
 
@@ -106,27 +113,36 @@ static bool may_arrive(const struct pe *pe, uint32_t task) {
     return queue->senders > 1 || row->type == LISTENER || pe->inputs[row->queue].first == NULL;
 }
 
-/* Returns whether no task can become ready before the one that is ready first, at `time`, or in that cycle and be picked
- * instead: nothing open, and no wavelet, can give another one all that it lacks. */
+/* Returns whether a task may become ready before the one that is ready first, at `time`, or in that cycle and be picked
+ * instead: whether something open, or a wavelet, can give it all that it lacks. */
+static inline bool may_precede(const struct pe *pe, uint32_t task, uint32_t best, cycle time, bool is_data) {
+    const struct task_state *state = &pe->tasks[task];
+    cycle limit = task < best ? time : time - 1;
+    bool activated = state->active <= limit, unblocked = state->unblocked <= limit;
+    if (activated && unblocked) {
+        return false; /* as ready as it can be; the best one at the limit */
+    }
+    if (!unblocked && state->may_unblock == 0) {
+        return false;
+    }
+    return activated || state->may_activate > 0 || (is_data && may_arrive(pe, task));
+}
+
+/* Returns whether no task can become ready before the one that is ready first, at `time`, or be picked instead. */
 static bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
     const struct class *class = pe->class;
     uint64_t candidates = pe->active | pe->may_activate | class->data_tasks;
     for (uint64_t left = candidates; left != 0; left &= left - 1) {
         uint32_t task = (uint32_t)__builtin_ctzll(left);
-        uint64_t bit = (uint64_t)1 << task;
-        const struct task_state *state = &pe->tasks[task];
-        cycle limit = task < best ? time : time - 1;
-        bool activated = state->active <= limit, unblocked = state->unblocked <= limit;
-        if (activated && unblocked) {
-            continue; /* as ready as it can be; the best one at the limit */
+        if (may_precede(pe, task, best, time, class->data_tasks >> task & 1)) {
+            return false;
         }
-        if (!unblocked && !(pe->may_unblock & bit)) {
-            continue;
+    }
+    for (uint32_t task = MASKED_TASKS; task < class->task_count; task++) {
+        uint8_t type = class->tasks[task].type;
+        if (may_precede(pe, task, best, time, type == DATA_TASK || type == LISTENER)) {
+            return false;
         }
-        if (!activated && !(pe->may_activate & bit) && !((class->data_tasks & bit) && may_arrive(pe, task))) {
-            continue;
-        }
-        return false;
     }
     return true;
 }
@@ -187,7 +203,7 @@ static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) 
             int64_t id = word >> 16 & 63;
             const struct queue *queue = &pe->class->queues[task->queue];
             int64_t entry = id + queue->row->control_offset;
-            uint8_t found = entry >= 0 && entry < 64 ? pe->class->control_tasks[entry] : NO_TASK;
+            uint16_t found = entry >= 0 && entry < 64 ? pe->class->control_tasks[entry] : NO_TASK;
             if (found == NO_TASK) {
                 pe->now = begin;
                 fail(core, pe, CONTROL_TASK_MISSING, task->number, 0, VALUES(id, queue->number));

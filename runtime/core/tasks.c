@@ -84,18 +84,17 @@ void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time, 
     }
 }
 
-static void expect(struct pe *pe, uint8_t task, int change, bool activates) {
+static void expect(struct pe *pe, uint16_t task, int change, bool activates) {
     if (task == NO_TASK) {
         return;
     }
     struct task_state *state = &pe->tasks[task];
     uint32_t *counter = activates ? &state->may_activate : &state->may_unblock;
-    uint64_t *mask = activates ? &pe->may_activate : &pe->may_unblock;
     *counter += (uint32_t)change;
-    if (*counter > 0) {
-        *mask |= (uint64_t)1 << task;
-    } else {
-        *mask &= ~((uint64_t)1 << task);
+    if (activates && *counter > 0) {
+        pe->may_activate |= task_bit(task);
+    } else if (activates) {
+        pe->may_activate &= ~task_bit(task);
     }
 }
 
