@@ -150,11 +150,16 @@ void path_taken(struct core *core, struct path *path, cycle first, cycle rate, u
         keep_takes(core, path);
         *last = (struct takes){.first = first, .rate = (uint32_t)rate, .count = count};
     }
+    if (path->held != NULL) {
+        core->multicasts_waiting--;
+        go_on_later(core, (struct arrival){.pe = path->held, .place = path->held_place});
+        path->held = NULL;
+    }
     while (path->waiting != NULL) {
         struct multicast *multicast = path->waiting;
         path->waiting = multicast->next;
         core->multicasts_waiting--;
-        go_on_later(core, multicast);
+        go_on_later(core, (struct arrival){.multicast = multicast});
     }
     for (struct claim **link = &path->claims, *claim; (claim = *link) != NULL;) {
         if (claim->ahead >= count) {

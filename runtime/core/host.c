@@ -152,10 +152,12 @@ static void note_frame(const struct pe *pe, struct wait_record *record) {
 static uint64_t note_open(const struct pe *pe, const struct open *open, struct wait_record *records, uint64_t count,
                           uint64_t room) {
     const struct descriptor *to = &open->operands[0].descriptor;
+    bool lacks_nothing = true;
     for (int k = 0; k < open->inputs; k++) {
         if (pe->inputs[open->queue[k]].first != NULL) {
             continue; /* it is the other queue that lacks wavelets */
         }
+        lacks_nothing = false;
         if (count < room) {
             const struct queue *queue = &pe->class->queues[open->queue[k]];
             struct wait_record *record = &records[count];
@@ -166,6 +168,20 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
                 .position = open->position, .flags = open->header ? HEADER : 0};
             if (open->is_sync) {
                 note_frame(pe, record);
+            }
+        }
+        count++;
+    }
+    if (lacks_nothing) { /* but room for what it sends */
+        if (count < room) {
+            const struct run *run = pe->inputs[open->queue[0]].first;
+            records[count] = (struct wait_record){
+                .pe = pe->number, .operation = open->operation->number, .settings = open->operation->settings,
+                .task = open->task, .where = open->where, .row = to->row, .output = NO_ROW, .use = NO_ROW, .pc = NO_ROW,
+                .kind = SENDS,
+                .count = open->count == UNBOUNDED ? run->count - run->taken : open->count - open->position};
+            if (open->is_sync) {
+                note_frame(pe, &records[count]);
             }
         }
         count++;

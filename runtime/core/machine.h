@@ -190,6 +190,8 @@ struct path {
     uint64_t origin;
     struct claim *claims;
     struct multicast *waiting; /* go on when a wavelet is taken */
+    struct pe *held;           /* looks again at its queue `held_place` then; or NULL */
+    uint32_t held_place;
     uint32_t capacity, back;
     cycle leaves;      /* own time of the last wavelet that has been handed over */
     struct takes last; /* and those before it, a ring, while they may matter */
@@ -239,6 +241,7 @@ struct open {
     uint8_t source[MAX_OPERANDS]; /* the operand that takes from it; 0: the destination, a FIFO */
     uint8_t inputs;               /* how many they are */
     uint8_t is_plain;             /* it has one queue, and all that it touches is checked */
+    uint8_t is_forwarder;         /* it sends what it takes, by ways that may be full */
     uint8_t is_sync, by_control, signals_end, uses_fifo, keeps, stopped;
     uint8_t header;                   /* of its message is still to come: `count` is the most that there is room for */
     uint8_t polls;                    /* bits of its ends of FIFOs that end it if they have nothing */
@@ -246,6 +249,8 @@ struct open {
     struct open *waits[MAX_OPERANDS]; /* behind it in each of its queues */
     uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
     cycle polls_at;
+    int64_t credits; /* elements of a forwarder for which there is room, and when the credits are back */
+    cycle credit_first, credit_rate;
     uint32_t before; /* what a scalar destination held, if `keeps` */
     struct operand_state operands[MAX_OPERANDS];
 };
@@ -399,7 +404,7 @@ struct arrival {
     struct pe *pe;
     uint32_t place;
     struct run *run;
-    struct multicast *multicast; /* goes on, if there is no run */
+    struct multicast *multicast; /* goes on, if there is no run; NULL: those that wait for the queue do */
 };
 
 /* Order */
@@ -548,7 +553,7 @@ struct core {
     bool watches; /* some PEs may unmask exceptions */
 
     struct send *sends;
-    uint64_t multicasts_waiting;
+    uint64_t multicasts_waiting; /* and forwarders */
     struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts;
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
@@ -717,6 +722,9 @@ static inline uint64_t origin_by(const struct way *way, const struct pe *pe, con
 }
 
 /* multicast.c */
+uint32_t room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle *first,
+              cycle *rate, struct path **full);
+bool find_credits(struct core *core, struct open *open);
 void multicast_advance(struct core *core, struct multicast *multicast);
 bool has_room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle first);
 void multicast_send(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
@@ -734,7 +742,7 @@ void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit_first(struct core *core, struct arrival *arrival);
 void deliver(struct core *core);
-void go_on_later(struct core *core, struct multicast *multicast);
+void go_on_later(struct core *core, struct arrival arrival);
 /* Lets those go on for which credits have come while no operation was at work. */
 static inline void settle_credits(struct core *core) {
     if (core->arriving_count > 0 && !core->at_work) {

@@ -5,18 +5,15 @@
  */
 #include "machine.h"
 
-static uint64_t origin_of(const struct multicast *multicast, const struct way *way) {
-    return origin_by(way, multicast->pe, multicast->queue);
-}
-
 static bool is_ignored(const struct run *run, uint32_t k) {
     return run->control && run->payload->words[k] >> 24 & 1;
 }
 
-/* Finds how many of `count` wavelets leave, the first of them when, and one every how many cycles; if there is no room
- * for any, a credit lets them go on. `first` and `rate` are those of the wavelets themselves. */
-static uint32_t leave(struct core *core, struct multicast *multicast, uint32_t count, cycle *first, cycle *rate) {
-    uint32_t list = multicast->queue->ways[multicast->pe->unit];
+/* Finds how many of `count` wavelets leave by all ways of a queue, the first of them when, and one every how many cycles;
+ * `first` and `rate` are those of the wavelets themselves. If there is no room for any, `full` is a way without. */
+uint32_t room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle *first,
+              cycle *rate, struct path **full) {
+    uint32_t list = queue->ways[pe->unit];
     struct takes credits;
     cycle own = *first, pace = *rate;
     for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
@@ -24,12 +21,10 @@ static uint32_t leave(struct core *core, struct multicast *multicast, uint32_t c
         if (way->capacity == 0) {
             continue;
         }
-        struct path *path = path_of(core, way, multicast->pe, origin_of(multicast, way));
+        struct path *path = path_of(core, way, pe, origin_by(way, pe, queue));
         next_credits(path, &credits);
         if (credits.count == 0) {
-            multicast->next = path->waiting;
-            path->waiting = multicast;
-            core->multicasts_waiting++;
+            *full = path;
             return 0;
         }
         count = credits.count < count ? credits.count : count;
@@ -47,13 +42,39 @@ static uint32_t leave(struct core *core, struct multicast *multicast, uint32_t c
         if (way->capacity == 0) {
             continue;
         }
-        next_credits(path_of(core, way, multicast->pe, origin_of(multicast, way)), &credits);
+        next_credits(path_of(core, way, pe, origin_by(way, pe, queue)), &credits);
         if ((cycle)credits.rate > *rate) {
             cycle until = (*first - credits.first) / ((cycle)credits.rate - *rate) + 1;
             count = until < count ? (uint32_t)until : count;
         }
     }
     return count;
+}
+
+/* Finds the next credits of an operation that sends what it takes; returns false if there are none, and has it go on
+ * when there may be. */
+bool find_credits(struct core *core, struct open *open) {
+    const struct descriptor *stream = &open->operands[0].descriptor;
+    struct pe *pe = open->pe;
+    const struct queue *queue = &pe->class->queues[core->queue_place[stream->row]];
+    uint32_t lanes = stream->flags & PACKED ? 2 : 1;
+    struct path *full = NULL;
+    cycle first = -UNBOUNDED, rate = 0;
+    uint32_t count = room(core, pe, queue, UINT32_MAX, &first, &rate, &full);
+    if (count == 0) {
+        core->multicasts_waiting += full->held == NULL;
+        full->held = pe;
+        full->held_place = open->queue[0];
+        return false;
+    }
+    open->credits = (int64_t)count * lanes;
+    open->credit_rate = rate / lanes;
+    if (rate % lanes != 0) {
+        open->credits = lanes;
+        open->credit_rate = 0;
+    }
+    open->credit_first = first - core->timing.inject;
+    return true;
 }
 
 /* Hands over what there is room for, and ends the send behind the last wavelet. */
@@ -72,8 +93,12 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
             break;
         }
         cycle first = head_time(left), rate = left->rate;
-        count = leave(core, multicast, count, &first, &rate);
+        struct path *full = NULL;
+        count = room(core, multicast->pe, multicast->queue, count, &first, &rate, &full);
         if (count == 0) {
+            multicast->next = full->waiting;
+            full->waiting = multicast;
+            core->multicasts_waiting++;
             return;
         }
         struct run part = *left;

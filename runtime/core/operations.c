@@ -448,6 +448,17 @@ static bool takes_twice(struct core *core, const struct open *open, uint32_t whe
     return false;
 }
 
+/* Returns whether some way of a queue may be full. */
+static bool sends_by_full_ways(const struct core *core, const struct pe *pe, const struct queue *queue) {
+    uint32_t list = queue->ways[pe->unit];
+    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
+        if (core->ways[k].capacity > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int apply_receive(struct core *core, struct pe *pe, const struct operation *operation,
                          struct operand_state *operands, uint32_t where, int64_t count, cycle *now) {
     struct open *open = pool_take(core, &core->opens);
@@ -509,6 +520,10 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     }
     if (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued, NEVER)) {
         return WENT_WRONG;
+    }
+    if (operands[0].descriptor.type == QUEUE_RUN) {
+        const struct queue *queue = &pe->class->queues[core->queue_place[operands[0].descriptor.row]];
+        open->is_forwarder = sends_by_full_ways(core, pe, queue) && lanes <= lanes_of(&operands[0].descriptor);
     }
     pe->fifo_opens += open->uses_fifo;
     if (operation->is_async) {

@@ -159,10 +159,25 @@ int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64
             *rate = theirs;
         }
     }
-    if (most == *rate) {
+    int64_t holds = count;
+    if (open->is_forwarder) {
+        cycle theirs = open->credit_rate > open->rate ? open->credit_rate : open->rate;
+        most = theirs > most ? theirs : most;
+        holds = open->credits < holds ? open->credits : holds;
+        if (open->credit_first > *begin || (open->credit_first == *begin && theirs > *rate)) {
+            *begin = open->credit_first;
+            *rate = theirs;
+        } else if (theirs > *rate) {
+            int64_t until = (*begin - open->credit_first) / (theirs - *rate) + 1;
+            holds = until < holds ? until : holds;
+        }
+        if (open->rate > *rate) {
+            int64_t until = (*begin - open->time) / (open->rate - *rate) + 1;
+            holds = until < holds ? until : holds;
+        }
+    } else if (most == *rate) {
         return count;
     }
-    int64_t holds = count;
     for (int k = 0; k < open->inputs; k++) {
         cycle theirs = (runs[k]->rate + lanes - 1) / lanes;
         if (theirs > *rate && !(without >> k & 1)) {
@@ -335,7 +350,9 @@ void complete(struct core *core, struct open *open) {
 
 /* Waiting */
 
-static bool is_simple(const struct open *open) { return open->inputs == 1 && !open->polls && !open->header; }
+static bool is_simple(const struct open *open) {
+    return open->inputs == 1 && !open->polls && !open->header && !open->is_forwarder;
+}
 
 static void wait_in(struct open *open, int k) {
     struct open **link = &open->pe->inputs[open->queue[k]].waiting;
@@ -384,6 +401,9 @@ static bool proceed(struct core *core, struct open *open) {
         }
         for (int k = 0; k < open->inputs; k++) {
             contend(core, open, open->queue[k], runs[k]);
+        }
+        if (open->is_forwarder && !open->header && !find_credits(core, open)) {
+            return false;
         }
         int64_t most = UNBOUNDED;
         if (open->polls && !open->header) {
@@ -481,18 +501,20 @@ void deliver(struct core *core) {
         if (core->arriving_first == core->arriving_count) {
             core->arriving_first = core->arriving_count = 0;
         }
-        if (arrival.run == NULL) {
+        if (arrival.multicast != NULL) {
             multicast_advance(core, arrival.multicast);
+        } else if (arrival.run == NULL) {
+            hand_over_stored(core, &arrival.pe->inputs[arrival.place]);
         } else {
             hand_over(core, arrival.pe, arrival.place, arrival.run);
         }
     }
 }
 
-/* Lets a multicast go on when the operation at work is done with its own. */
-void go_on_later(struct core *core, struct multicast *multicast) {
+/* Lets what has waited for a credit go on when the operation at work is done with its own. */
+void go_on_later(struct core *core, struct arrival arrival) {
     grow(core, (void **)&core->arriving, &core->arriving_room, core->arriving_count + 1, sizeof(struct arrival));
-    core->arriving[core->arriving_count++] = (struct arrival){.multicast = multicast};
+    core->arriving[core->arriving_count++] = arrival;
 }
 
 /* Hands a run over when the operation at work is done with its own. */

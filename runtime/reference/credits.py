@@ -78,7 +78,7 @@ class Path:
 
     def credits(self) -> Takes:
         """Return the next credits: when they are back. The rate is 0 if they were long ago."""
-        number = self.capacity - self.pending
+        number = max(0, self.capacity - self.pending)
         for takes in reversed(self.takes):
             if number <= takes.count:
                 first = takes.first + (takes.count - number) * takes.rate + self.back

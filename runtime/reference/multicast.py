@@ -10,8 +10,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .credits import Takes
 from .endings import accept
 from .queues import Run, Way
+from .room import room
 from .sends import Send
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ class Multicast:
         """Hand over what there is room for, and end the send behind the last wavelet."""
         while self.parts:
             wavelets, own = self.parts.popleft()
-            count, first, rate = self._leave(len(wavelets), own)
+            found = room(self.ways, len(wavelets), Takes(own, self.rate, 0), self.advance)
+            first, rate, count = found.first, found.rate, found.count
             if count < len(wavelets):
                 self.parts.appendleft((wavelets[count:], own + count * self.rate))
             if not count:
@@ -55,25 +58,3 @@ class Multicast:
             self.leaves = first + (count - 1) * rate
         self.send.leaves(self.leaves)
         accept(self.machine, self.send, self.send.done)
-
-    def _leave(self, count: int, own: int) -> tuple[int, int, int]:
-        """Return how many of some wavelets leave, the first of them when, and one every how many cycles.
-
-        If there is no room for any, a credit lets them go on.
-        """
-        lines = [(own, self.rate)]
-        for way in self.ways:
-            if way.path is None:
-                continue
-            credits_ = way.path.credits()
-            count = min(count, credits_.count)
-            if not count:
-                way.path.waiting.append(self.advance)
-                return 0, 0, 0
-            if credits_.rate:
-                lines.append((credits_.first, credits_.rate))
-        first, rate = max(lines)
-        for other, slower in lines:
-            if slower > rate:
-                count = min(count, (first - other) // (slower - rate) + 1)
-        return count, first, rate

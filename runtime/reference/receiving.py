@@ -14,6 +14,7 @@ from ...targets.wavelets import ENDLESS_EXTENT, WORD_MASK
 from ..fabric.model import UNBOUNDED
 from ..findings import Code
 from .arithmetic import WIDE, bits_of
+from .credits import Takes
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
 from .elements import Operand, compute
 from .endings import resume, signal, taken
@@ -22,6 +23,7 @@ from .order import Kind
 from .pes import Issue
 from .queues import InputQueue, Run
 from .resources import Resource
+from .room import room
 from .sending import transmit, unpacked
 from .tasks import NEVER
 
@@ -62,6 +64,8 @@ class OpenOperation:
     """When it looks at a FIFO that may have nothing for it; None while it waits."""
     polled: Side | None = field(default=None)
     """That FIFO's end."""
+    credits: Takes | None = None
+    """For how many elements that it sends there is room, and when the credits are back."""
 
     @property
     def is_polling(self) -> bool:
@@ -193,6 +197,11 @@ def hand_over(machine: Machine, queue: InputQueue, run: Run) -> None:
     """Queue a run, and let the operations that wait for it take what they can."""
     queue.runs.append(run)
     queue.recount()
+    _take_stored(machine, queue)
+
+
+def _take_stored(machine: Machine, queue: InputQueue) -> None:
+    """Let the operations that wait for a queue take what is in it."""
     while queue.runs and queue.waiting:
         operation = queue.waiting[0]
         _leave(operation)
@@ -231,6 +240,9 @@ def _proceed(machine: Machine, operation: OpenOperation) -> bool:
         runs = [queue.runs[0] for queue in operation.queues]
         for queue, run in zip(operation.queues, runs, strict=True):
             _check_contention(machine, operation, queue, run)
+        if not operation.header and not _has_room(machine, operation):
+            machine.is_pressed = True
+            return False
         if operation.header:
             _take_header(machine, operation, runs[0])
         elif not operation.is_polling:
@@ -243,6 +255,28 @@ def _proceed(machine: Machine, operation: OpenOperation) -> bool:
         for queue in operation.queues:
             queue.recount()
     return True
+
+
+def _has_room(machine: Machine, operation: OpenOperation) -> bool:
+    """Find the next credits of an operation that sends what it takes; return False if there are none."""
+    destination = operation.destination
+    if not isinstance(destination, Wavelets):
+        return True
+    queue = operation.issue.pe.outputs[destination.queue]
+    lanes = destination.lanes
+    if all(way.path is None for way in queue.ways) or max(operation.lanes) > lanes:
+        return True
+    source = operation.queues[0]
+
+    def go_on() -> None:
+        _take_stored(machine, source)
+
+    found = room(queue.ways, UNBOUNDED, Takes(-UNBOUNDED, 0, 0), go_on)
+    count, rate = found.count * lanes, found.rate // lanes
+    if found.rate % lanes:
+        count, rate = min(count, lanes), 0
+    operation.credits = Takes(found.first - machine.timing.inject, rate, count)
+    return bool(found.count)
 
 
 def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int | None = None) -> None:
@@ -290,8 +324,12 @@ def _pace(machine: Machine, operation: OpenOperation, runs: Sequence[Run], count
     lanes = max(operation.lanes, default=1)
     lines = [(operation.time, operation.rate)]
     lines += [(run.head_time, max(operation.rate, -(-run.rate // lanes))) for run in runs]
-    begin, rate = max(lines)
     most = count
+    if operation.credits is not None:
+        lines.append((operation.credits.first, max(operation.rate, operation.credits.rate)))
+        count = min(count, operation.credits.count)
+        machine.is_pressed |= operation.credits.first > max(lines[:-1])[0]
+    begin, rate = max(lines)
     for first, slower in lines:
         if slower > rate:
             count = min(count, (begin - first) // (slower - rate) + 1)

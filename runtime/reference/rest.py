@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..fabric.model import PARTLY_UNREAD
+from ..fabric.model import PARTLY_UNREAD, UNBOUNDED
 from ..reports.rest import (
     AT_ROUTER,
     HEADER,
@@ -44,7 +44,7 @@ def rest_of(machine: Machine) -> Rest:
     worms = [worm for network in machine.networks for worm in network.worms]
     colors = machine.switched.values()
     return Rest(
-        _records([*_receives(pes), *_sends(machine, worms)], WAIT),
+        _records([*_receives(pes), *_held_back(pes), *_sends(machine, worms)], WAIT),
         _records(_tasks(pes), TASK),
         _records(_queued(pes), WAVELETS),
         _records(_partly_unread(pes), WAVELETS),
@@ -103,6 +103,25 @@ def _lacking(queue: InputQueue, kind: int) -> Iterator[Record]:
     # If the queue has something for it, it is another that lacks wavelets.
     for operation in queue.waiting if not queue.runs else ():
         yield _lack(operation, queue, kind)
+
+
+def _held_back(pes: Iterable[PE]) -> Iterator[Record]:
+    """Yield the operations that have something to send, and no room for it."""
+    found: dict[int, OpenOperation] = {}
+    for pe in pes:
+        ends = [side.queue for fifo in pe.fifos.values() for side in (fifo.reading, fifo.writing)]
+        for queue in [*pe.inputs.values(), *ends]:
+            for operation in queue.waiting:
+                if all(each.runs for each in operation.queues):
+                    found[id(operation)] = operation
+    for operation in found.values():
+        destination = operation.destination
+        assert isinstance(destination, Wavelets)
+        count = operation.count - operation.position
+        if operation.count == UNBOUNDED:
+            count = operation.queues[0].runs[0].remaining
+        number = destination.queue
+        yield _wait(operation.issue, SENDS, number, number, header=False, count=count, position=0)
 
 
 def _lack(operation: OpenOperation, queue: InputQueue, kind: int) -> Record:

@@ -1,0 +1,33 @@
+"""Room on the ways of an output queue: for how many wavelets there is some, and when the credits for them are back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from .credits import Takes
+from .queues import Way
+
+
+def room(ways: Iterable[Way], most: int, line: Takes, go_on: Callable[[], None]) -> Takes:
+    """Return how many of `most` wavelets may leave, the first of them when, and one every how many cycles.
+
+    Each leaves at the largest of its credits' times and its own, of which `line` says the first and the rate. If there
+    is no room for any, `go_on` is called when there may be.
+    """
+    lines = [(line.first, line.rate)]
+    count = most
+    for way in ways:
+        if way.path is None:
+            continue
+        credits_ = way.path.credits()
+        count = min(count, credits_.count)
+        if not count:
+            way.path.waiting.append(go_on)
+            return Takes(0, 0, 0)
+        if credits_.rate:
+            lines.append((credits_.first, credits_.rate))
+    first, rate = max(lines)
+    for other, slower in lines:
+        if slower > rate:
+            count = min(count, (first - other) // (slower - rate) + 1)
+    return Takes(first, rate, count)

@@ -1,0 +1,142 @@
+"""Operations that send what they receive are held back as sends are (DSD-214)."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loomir import targets
+from loomir.runtime import Deadlock
+
+from ..searches import examples
+from .flow_modules import parse
+from .machines import load
+
+pytestmark = pytest.mark.executors("reference", "core")
+
+
+def program(target: str, sends: list[int], late: int, receives: list[tuple[int, int]], *, slow: bool) -> str:
+    """The first of three PEs sends to the second, which passes on what it gets to the third."""
+    total = sum(sends)
+
+    def spin(turns: int, label: str) -> str:
+        return f"""%f{label} = arith.constant 0 : index
+          %s{label} = arith.constant 1 : index
+          %t{label} = arith.constant {turns} : index
+          scf.for %i{label} = %f{label} to %t{label} step %s{label} {{
+            %v{label} = flow.load @x[] : i32
+            flow.store %v{label}, @x[] : i32
+          }}"""
+
+    def task(body: str) -> str:
+        return f"""flow.buffer @a at 0 : memref<240xf32>
+          flow.buffer @x at 500 : memref<i32>
+          flow.task local @main id 9 active {{
+            {body}
+            flow.return
+          }}"""
+
+    sent = "".join(
+        f"""%a{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
+          %o{k} = flow.queue_stream @out extent {count} : !flow.stream<f32>
+          flow.apply fmovs %o{k}, %a{k} : !flow.stream<f32>, !flow.stream<f32>"""
+        for k, count in enumerate(sends)
+    )
+    kind = "fmuls %o, %i, %one : !flow.stream<f32>, !flow.stream<f32>, f32"
+    passed = f"""{spin(late, "w")}
+      %one = arith.constant 1.0 : f32
+      %o = flow.queue_stream @out extent {total} : !flow.stream<f32>
+      %i = flow.queue_stream @in extent {total} : !flow.stream<f32>
+      flow.apply {kind if slow else "fmovs %o, %i : !flow.stream<f32>, !flow.stream<f32>"}"""
+    received = "".join(
+        f"""{spin(turns, f"r{k}")}
+          %b{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
+          %n{k} = flow.queue_stream @in extent {count} : !flow.stream<f32>
+          flow.apply fmovs %b{k}, %n{k} : !flow.stream<f32>, !flow.stream<f32>"""
+        for k, (count, turns) in enumerate(receives)
+    )
+    return f"""flow.fabric @forwarding target "{target}" grid 3 by 1 {{
+      flow.color @c = 2
+      flow.color @d = 3
+      flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1, :] from [west] to [ramp]
+      flow.route @d on [1, :] from [ramp] to [east]
+      flow.route @d on [2, :] from [west] to [ramp]
+      flow.units @first on [0, :] words 600 {{
+        flow.queue output @out id 2 colors [@c on [:, :]]
+        {task(sent)}
+      }}
+      flow.units @second on [1, :] words 600 {{
+        flow.queue input @in id 2 colors [@c on [:, :]]
+        flow.queue output @out id 3 colors [@d on [:, :]]
+        {task(passed)}
+      }}
+      flow.units @third on [2, :] words 600 {{
+        flow.queue input @in id 3 colors [@d on [:, :]]
+        {task(received)}
+      }}
+    }}"""
+
+
+CASES = st.tuples(
+    st.sampled_from(["wse2", "wse3"]), st.lists(st.integers(1, 30), min_size=1, max_size=5), st.integers(0, 100),
+    st.lists(st.tuples(st.integers(1, 40), st.integers(0, 100)), max_size=4), st.booleans(),
+)  # fmt: skip
+
+
+@settings(max_examples=examples(60))
+@given(CASES)
+def test_a_slow_receiver_holds_back_who_passes_on_and_who_sends(
+    case: tuple[str, list[int], int, list[tuple[int, int]], bool],
+) -> None:
+    """Wavelet by wavelet: an element is taken when it is there, the operation ready, and there is room for it."""
+    name, sends, late, parts, slow = case
+    total, receives = sum(sends), list[tuple[int, int]]()
+    for count, turns in [*parts, (total, 20)]:
+        count = min(count, total - sum(taken for taken, _ in receives))
+        if count:
+            receives.append((count, turns))
+    trace = io.BytesIO()
+    machine = load(parse(program(name, sends, late, receives, slow=slow)), trace=trace)
+    machine.run(100_000)
+    events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
+    issues = [
+        sorted(event["cycle"] for event in events if event["event"] == "operation" and event["pes"] == f"PE ({x}, 0)")
+        for x in range(3)
+    ]
+    target = targets.get(name)
+    timing = target.timing
+    held = [target.output_queue_words[k] + target.input_queue_words[k] + timing.link_words for k in (2, 3)]
+    latency = timing.hop + timing.ramp
+    pace = int(timing.single_multiply) if slow else 1
+    starts = [issue for issue, (count, _) in zip(issues[2], receives, strict=True) for _ in range(count)]
+    leave: list[int] = []
+    passes: list[int] = []
+    takes: list[int] = []
+    ends: list[int] = []
+    for issue, count in zip(issues[0], sends, strict=True):
+        for k in range(count):
+            n, own = len(leave), issue + timing.inject + k
+            leave.append(max(own, passes[n - held[0]] + timing.hop if n >= held[0] else 0))
+            ready = passes[-1] + pace if passes else issues[1][0] + timing.receive_setup
+            credit = takes[n - held[1]] + timing.hop - timing.inject if n >= held[1] else 0
+            passes.append(max(leave[-1] + latency, ready, credit))
+            there = passes[-1] + timing.inject + latency
+            takes.append(max(there, starts[n] + timing.receive_setup, takes[-1] + 1 if takes else 0))
+        ends.append(issue + timing.send_setup + count + leave[-1] - own)
+    assert issues[0][1:] == ends[:-1]
+    assert machine.clocks[0].tolist() == [ends[-1], passes[-1] + pace, takes[-1] + 1]
+
+
+def test_an_operation_that_finds_no_room_is_reported() -> None:
+    """The third PE reads nothing: the second cannot pass all on, and so the first cannot send all."""
+    machine = load(parse(program("wse3", [30, 30], 0, [], slow=False)))
+    with pytest.raises(Deadlock) as caught:
+        machine.run(100_000)
+    report = str(caught.value)
+    assert "PE (1, 0): task @main: fmovs in @main cannot send its 44 wavelets on output queue @out" in report
+    assert "PE (0, 0): task @main: fmovs in @main cannot send its 30 wavelets on output queue @out" in report
