@@ -1,6 +1,6 @@
 """Trace of a run of tables: one JSON object a line, made of the records that an executor leaves.
 
-A line says what one PE does: a task starts, an operation is issued, an operation that takes wavelets is completed.
+A line says what one PE does: a task starts or ends, an operation is issued or completed.
 Lines come in the order in which the executor works; sort by `cycle` to read them in time.
 """
 
@@ -16,10 +16,10 @@ from .fabric.model import Fabric
 from .tables.format import NONE
 from .tables.instructions import DSD_ROWS
 
-STARTS, ISSUED, COMPLETED = range(3)
-"""What a record says: a task starts, an operation is issued, or completed."""
+STARTS, ISSUED, COMPLETED, ENDS = range(4)
+"""What a record says: a task starts, an operation is issued, or completed, a task ends."""
 
-EVENTS = ("task", "operation", "completed")
+EVENTS = ("task", "operation", "completed", "ended")
 
 RECORD: np.dtype[Any] = np.dtype(
     [
@@ -29,7 +29,8 @@ RECORD: np.dtype[Any] = np.dtype(
     align=True,
 )  # fmt: skip
 """What one PE does. PEs are numbered by rows of the grid; `task` and `operation` are rows of the tables, `where` one of
-the strings; `NONE` is none. `elements` counts those of an operation that is completed."""
+the strings; `NONE` is none. `elements` counts those of an operation that is completed; of one that sends, its
+wavelets."""
 
 
 class Lines:
@@ -57,7 +58,7 @@ class Lines:
         task, operation, where, microthread, event = key
         strings = self._tables.strings
         name = "" if task == NONE else strings[int(self._tables["tasks"]["name"][task])]
-        if event != STARTS:
+        if event in (ISSUED, COMPLETED):
             name = f"{DSD_ROWS[self._tables['operations']['function'][operation]]} in @{name}"
         before = f'"event": {json.dumps(EVENTS[event])}, "name": {json.dumps(name)}, "pes": '
         after = f', "where": {json.dumps(strings[where])}' if strings[where] else ""

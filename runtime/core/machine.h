@@ -813,7 +813,7 @@ static inline void run_taken(struct core *core, const struct run *run, uint32_t 
 }
 
 /* trace.c: what is called where `traces` is set */
-enum { TASK_STARTS, OPERATION_ISSUED, OPERATION_COMPLETED };
+enum { TASK_STARTS, OPERATION_ISSUED, OPERATION_COMPLETED, TASK_ENDS };
 struct trace_record {
     cycle cycle;
     int64_t elements;
@@ -821,6 +821,9 @@ struct trace_record {
 };
 void trace_task(struct core *core, const struct pe *pe, uint32_t task, cycle time);
 void trace_issue(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where, cycle time);
+void trace_end(struct core *core, const struct pe *pe);
+void trace_done(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
+                cycle time, int64_t elements);
 void trace_completion(struct core *core, const struct open *open);
 
 /* fifos.c */

@@ -264,6 +264,9 @@ void signal_end(struct core *core, struct pe *pe, const struct operation *operat
 static void end_send(struct core *core, struct send *send) {
     struct pe *pe = send->pe;
     const struct operation *operation = send->operation;
+    if (core->traces) {
+        trace_done(core, pe, operation, send->task, send->where, send->done, send->count);
+    }
     resource_release(core, pe, core->queue_place[send->queue], send->done);
     if (operation->is_async) {
         resource_release(core, pe, thread_place(pe, operation), send->done);
@@ -396,6 +399,9 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
     }
     if (send != &own) {
         pool_give(&core->send_pool, send);
+    }
+    if (core->traces) {
+        trace_done(core, pe, operation, task, where, done, wavelets);
     }
     if (operation->is_async) {
         *now += core->timing.async_issue;
@@ -576,17 +582,26 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     if (operands[0].descriptor.type == QUEUE_RUN) {
         return apply_send(core, pe, operation, operands, where, count, now);
     }
+    uint32_t task = running_task(pe);
     *now += core->timing.memory_setup;
     if (count == 0) {
+        if (core->traces) {
+            trace_done(core, pe, operation, task, where, *now, 0);
+        }
         return DONE_NOW;
     }
     *now += cycles_of(core, operation, operands, 0, count);
     struct operand made[MAX_OPERANDS];
-    uint32_t task = running_task(pe);
     for (int k = 0; k <= operation->sources; k++) {
         if (!make_operand(core, pe, operation, task, where, &operands[k], k, 0, count, &made[k])) {
             return WENT_WRONG;
         }
     }
-    return compute(core, pe, operation, task, where, made, (uint32_t)count) ? DONE_NOW : WENT_WRONG;
+    if (!compute(core, pe, operation, task, where, made, (uint32_t)count)) {
+        return WENT_WRONG;
+    }
+    if (core->traces) {
+        trace_done(core, pe, operation, task, where, *now, count);
+    }
+    return DONE_NOW;
 }

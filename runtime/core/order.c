@@ -245,6 +245,9 @@ static bool left(struct core *core, struct pe *pe, int how) {
     }
     core->running = NULL;
     if (how == FINISHED) {
+        if (core->traces) {
+            trace_end(core, pe);
+        }
         pe->is_busy = false;
         pe->task = NO_TASK;
         return true;

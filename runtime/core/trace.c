@@ -16,6 +16,12 @@ void trace_task(struct core *core, const struct pe *pe, uint32_t task, cycle tim
                                       .microthread = NO_ROW, .event = TASK_STARTS});
 }
 
+/* Records that the task of a PE ends. */
+void trace_end(struct core *core, const struct pe *pe) {
+    note(core, &(struct trace_record){.cycle = pe->now, .pe = pe->number, .task = running_task(pe), .operation = NO_ROW,
+                                      .microthread = NO_ROW, .event = TASK_ENDS});
+}
+
 static struct trace_record record_of(const struct pe *pe, const struct operation *operation, uint32_t task,
                                      uint32_t where, cycle time) {
     return (struct trace_record){.cycle = time, .pe = pe->number, .task = task, .operation = operation->number,
@@ -29,11 +35,17 @@ void trace_issue(struct core *core, const struct pe *pe, const struct operation 
     note(core, &record);
 }
 
-void trace_completion(struct core *core, const struct open *open) {
-    struct trace_record record = record_of(open->pe, open->operation, open->task, open->where, open->time);
-    record.elements = open->count;
+/* Records that an operation has done its elements; of one that sends, they are wavelets. */
+void trace_done(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
+                cycle time, int64_t elements) {
+    struct trace_record record = record_of(pe, operation, task, where, time);
+    record.elements = elements;
     record.event = OPERATION_COMPLETED;
     note(core, &record);
+}
+
+void trace_completion(struct core *core, const struct open *open) {
+    trace_done(core, open->pe, open->operation, open->task, open->where, open->time, open->count);
 }
 
 /* From now on, records what PEs do. */

@@ -28,7 +28,7 @@ from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets, kind_name
 from .elements import Operand
 from .exceptions import finding_values, raised
 from .operations import execute
-from .pes import PE, Frame, Issue
+from .pes import NOT_BEGUN, PE, WANTS_STEP, Frame, Issue
 from .program import Row, Use
 from .resources import User
 from .scalars import FUNCTIONS, from_bits, to_bits
@@ -58,10 +58,12 @@ def run(machine: Machine, pe: PE) -> None:
         frame = pe.frame
         assert frame is not None
         if frame.pc < 0:
+            if frame.pc == NOT_BEGUN:
+                frame.pc = WANTS_STEP
+                if machine.trace is not None and pe.task is not None:
+                    machine.trace.starts(pe, pe.task)
             machine.count_step()
             frame.pc = 0
-            if machine.trace is not None and pe.task is not None:
-                machine.trace.starts(pe, pe.task)
         op, a, b, c = frame.use.code[frame.pc]
         frame.pc += 1
         if op >= FIRST_SCALAR:
@@ -148,6 +150,8 @@ def return_(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> N
 
 def end(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> bool:
     """End the task."""
+    if machine.trace is not None and pe.task is not None:
+        machine.trace.ends(pe, pe.task)
     pe.frame = pe.task = None
     pe.clock = pe.now
     machine.touch(pe)

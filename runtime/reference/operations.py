@@ -50,6 +50,8 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         return _send(machine, issue, destination, sources, count)
     issue.pe.now += machine.timing.memory_setup + _cycles(machine, issue, [destination, *sources], count)
     compute(machine, issue, destination, sources, 0, count, {})
+    if machine.trace is not None:
+        machine.trace.completes(issue, issue.pe.now, count)
     return True
 
 
@@ -160,6 +162,8 @@ def _send(machine: Machine, issue: Issue, destination: Wavelets, sources: list[O
         machine.is_pressed = True
         for resource in used:
             resource.extend(NEVER if send.waiting else send.done)
+    if machine.trace is not None and not send.waiting:
+        machine.trace.completes(issue, send.done, wavelets)
     if issue.is_async:
         pe.now += timing.async_issue
         if send.waiting:

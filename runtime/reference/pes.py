@@ -13,6 +13,9 @@ from .resources import Resource, User
 from .tasks import NEVER, Task
 from .variables import Variables
 
+NOT_BEGUN, WANTS_STEP = -1, -2
+"""In place of an instruction: the start of a task that is not counted yet, before and after it is traced."""
+
 
 @dataclass(eq=False, slots=True)
 class Frame:

@@ -10,7 +10,7 @@ from ..findings import Code
 from ..tables.instructions import BITS
 from .endings import taken
 from .interpreter import enter, run
-from .pes import PE
+from .pes import NOT_BEGUN, PE
 from .queues import InputQueue
 from .scalars import from_bits
 from .tasks import NEVER, Task
@@ -51,7 +51,7 @@ def start(machine: Machine, pe: PE, task: Task, begin: int, arguments: list[int]
     machine.task_runs += 1
     pe.task, pe.now = task, begin + machine.timing.task_start
     pe.frame = enter(machine.program.use(task.row.use), arguments)
-    pe.frame.pc = -1  # its start is a step, which may have to wait
+    pe.frame.pc = NOT_BEGUN  # its start is a step, which may have to wait
     run(machine, pe)
 
 

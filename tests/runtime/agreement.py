@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field, replace
-from io import StringIO
+from io import BytesIO, StringIO
 from time import monotonic
 from typing import Any
 
@@ -32,6 +32,7 @@ class Way:
 
     executor: str
     options: tuple[tuple[str, Any], ...] = ()
+    is_traced: bool = False
 
     def __str__(self) -> str:
         return " ".join([self.executor, *(f"{name}={value}" for name, value in self.options)])
@@ -55,6 +56,8 @@ class Outcome:
     is_batched: bool = False
     """True if warnings name no PE: warps word one for all theirs."""
     log: list[Any] = field(default_factory=list)
+    trace: list[bytes] = field(default_factory=list)
+    """In any order, if there is one."""
     is_pressed: bool = False
     """The machine did what the first engine has other rules for, as the reference sees it."""
 
@@ -71,8 +74,9 @@ def outcome(program: RandomProgram, way: Way) -> Outcome:
 
 def _run(program: RandomProgram, way: Way) -> Outcome:
     result = Outcome([])
+    trace = BytesIO() if way.is_traced else None
     try:
-        machine = machines.load(parse(program.text), executor=way.executor, **dict(way.options))
+        machine = machines.load(parse(program.text), executor=way.executor, trace=trace, **dict(way.options))
     except LoomError as error:
         if f"'{way.executor}' does not run programs with" not in str(error):
             raise
@@ -113,6 +117,7 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
     result.findings = [str(unread) for unread in machine.unread()]
     result.log = machine.log
     result.is_pressed = way.executor == "reference" and machine.executor.engine.is_pressed  # pyright: ignore
+    result.trace = [] if trace is None else sorted(trace.getvalue().splitlines())
     return result
 
 
@@ -133,6 +138,8 @@ def differences(one: Outcome, other: Outcome) -> list[str]:
         mine, theirs = (sorted({PE.sub("PE", line) for line in lines}) for lines in (mine, theirs))
     if mine != theirs:
         found.append(f"findings: {mine} {theirs}")
+    if one.trace and other.trace:
+        found += [f"trace: {line.decode()}" for line in sorted(set(one.trace) ^ set(other.trace))[:3]]
     for place, words in one.memory.items():
         if place not in other.memory or len(words) != len(other.memory[place]):
             found.append(f"PE {place} has {len(words)} words")
@@ -146,8 +153,8 @@ def differences(one: Outcome, other: Outcome) -> list[str]:
 
 def kinds_of(found: list[str]) -> set[str]:
     """Return what kinds of differences there are."""
-    return {word for line in found for word in ("ended", "counts", "received", "findings", "log", "word", "clock")
-            if re.search(rf"\b{word}\b.*?: ", line)}  # fmt: skip
+    words = ("ended", "counts", "received", "findings", "log", "trace", "word", "clock")
+    return {word for line in found for word in words if re.search(rf"\b{word}\b.*?: ", line)}
 
 
 def reduced(program: RandomProgram, fails: Callable[[RandomProgram], bool], seconds: float = 120) -> RandomProgram:

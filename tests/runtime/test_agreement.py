@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from io import BytesIO
 from itertools import pairwise
 from random import Random
 
@@ -10,10 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loomir import LoomError
+from loomir.host import machines
 from loomir.runtime import executors
 
 from ..searches import examples
 from .agreement import Way, differences, kinds_of, outcome, reduced
+from .flow_modules import parse
 from .random_features import FEATURES
 from .random_programs import RandomProgram, random_exchange
 
@@ -114,3 +118,35 @@ def test_a_program_is_reduced_to_what_matters() -> None:
         "flow.export", "flow.func", "%zero", "%some", "scf.if", "flow.store"
     ]  # fmt: skip
     assert "@unused" not in small.text and "@t" not in small.text
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
+@given(PROGRAMS)
+def test_traces_of_random_programs(program: RandomProgram) -> None:
+    """Equal lines, and the core does the same on its quick way, which it does not take when it is traced."""
+    core, traced = outcome(program, Way("core")), outcome(program, Way("core", is_traced=True))
+    reference = outcome(program, Way("reference", is_traced=True))
+    assert differences(traced, reference) == []
+    assert differences(core, traced) == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_traces_up_to_the_step_limit(limit: int) -> None:
+    """The task that wants a step beyond the last has begun."""
+    text = """
+    flow.fabric @limited target "wse3" grid 1 by 1 {
+      flow.units @cell on [:, :] words 64 {
+        flow.task local @first id 9 active { flow.activate @second }
+        flow.task local @second id 10 { flow.activate @first }
+      }
+    }"""
+    traces: list[list[bytes]] = []
+    for name in ("core", "reference"):
+        stream = BytesIO()
+        machine = machines.load(parse(text), executor=name, trace=stream)
+        with pytest.raises(LoomError, match="step limit"):
+            machine.run(limit)
+        traces.append(stream.getvalue().splitlines())
+    assert traces[0] == traces[1]
+    assert [b'"task"' in line for line in traces[0]].count(True) == limit + 1
