@@ -23,7 +23,7 @@ EXPORT struct core *core_create(const struct core_input *input);
 EXPORT void core_destroy(struct core *core);
 
 /* Runs until nothing can happen any more, an error, or more than `steps` steps in all; or until there have been very
- * many calls, which count no steps. */
+ * many calls, or runs that go from one operation to the next, which count no steps. */
 enum { CORE_DONE, CORE_BUDGET, CORE_ERROR, CORE_NO_MEMORY, CORE_CALLS };
 EXPORT int core_run(struct core *core, uint64_t steps);
 

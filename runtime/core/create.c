@@ -298,6 +298,7 @@ static void make_pool(struct pool *pool, uint64_t size) { *pool = (struct pool){
 
 /* Runs the code that the PEs of each class run before anything else, at no cost. */
 static void run_starts(struct core *core) {
+    core->moves = MAX_MOVES_AT_A_TIME;
     core->budget = UINT64_MAX;
     for (uint64_t k = 0; k < core->tables.starts_count && !has_failed(core); k++) {
         const struct start_row *start = &core->tables.starts[k];

@@ -43,6 +43,7 @@ uint32_t core_active(const struct core *core, uint32_t row) {
 void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, const uint32_t *words,
                uint32_t count, const int64_t *first) {
     OR_WITHOUT_MEMORY();
+    core->moves = MAX_MOVES_AT_A_TIME;
     for (uint64_t k = 0; k < pes; k++) {
         struct pe *pe = core->pe_of[numbers[k]];
         struct run *run = pool_take(core, &core->runs);
@@ -116,7 +117,7 @@ void core_prints(const struct core *core, int64_t *words) {
 /* Where the task is that wants a step beyond the last: its PE, its task, its source place. */
 void core_place(const struct core *core, uint32_t *place) {
     const struct pe *pe = core->running;
-    place[0] = place[1] = place[2] = NO_ROW;
+    memcpy(place, core->last, sizeof core->last); /* of operations, where no task runs */
     if (pe != NULL) {
         place[0] = pe->number;
         place[1] = running_task(pe);

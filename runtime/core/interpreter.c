@@ -506,6 +506,13 @@ next:
         if (ip->b != NO_REGISTER) {
             r[ip->b] = !pe->stopped;
         }
+        if (core->moves == 0) {
+            pe->now = now;
+            core->paused_at = WHERE;
+            core->at_call = true;
+            frame->pc = ip + 1;
+            STOP(PAUSED);
+        }
         ip++;
         NEXT;
     }

@@ -35,6 +35,7 @@ enum {
     MAX_WALK = 1 << 22, /* elements of the longest walk */
     MAX_WARNINGS = 1 << 12, /* without a source place */
     MAX_CALLS_AT_A_TIME = 1 << 20, /* until the core returns to its host: calls count no steps */
+    MAX_MOVES_AT_A_TIME = 1 << 20, /* the same of runs that operations wait for */
     TILE = 32, /* columns and rows of a tile */
 };
 #define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */
@@ -568,6 +569,8 @@ struct core {
     uint64_t warning_count, warning_room;
     uint32_t unplaced_warnings;
     uint32_t calls; /* that may come before the core returns */
+    uint32_t moves;   /* runs that may be handed over before it returns: those of a ring count no steps either */
+    uint32_t last[3]; /* PE, task and source place of what took the last of them */
     bool at_call; /* the task that runs is before a call, and not behind a step */
     uint8_t *warned; /* by source place */
     struct log prints;

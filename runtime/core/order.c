@@ -296,6 +296,10 @@ static void visit(struct core *core, struct pe *pe) {
         }
     }
     while (!pe->is_busy) {
+        if (core->moves == 0) {
+            touch(core, pe);
+            return;
+        }
         cycle time;
         uint32_t task = first_ready(pe, &time);
         if (task == NO_TASK) {
@@ -327,8 +331,17 @@ static void visit(struct core *core, struct pe *pe) {
 int core_go(struct core *core, uint64_t budget) {
     core->budget = budget;
     core->calls = MAX_CALLS_AT_A_TIME;
+    core->moves = MAX_MOVES_AT_A_TIME;
+    if (core->arriving_count > 0) {
+        core->at_work = true;
+        deliver(core);
+        core->at_work = false;
+    }
     if (has_failed(core)) {
         return CORE_ERROR;
+    }
+    if (core->moves == 0) {
+        return CORE_CALLS;
     }
     if (core->running != NULL) {
         struct pe *pe = core->running;
@@ -348,6 +361,9 @@ int core_go(struct core *core, uint64_t budget) {
         if (has_failed(core)) {
             return CORE_ERROR;
         }
+        if (core->moves == 0) {
+            return CORE_CALLS;
+        }
     }
     for (;;) {
         while (core->listed != NULL) {
@@ -363,6 +379,9 @@ int core_go(struct core *core, uint64_t budget) {
                 }
                 if (core->running != NULL) {
                     return CORE_BUDGET;
+                }
+                if (core->moves == 0) {
+                    return CORE_CALLS;
                 }
             }
             core->listed = tile->next;
@@ -412,5 +431,8 @@ int core_go(struct core *core, uint64_t budget) {
             return CORE_BUDGET;
         }
         core->horizon = core->present = -1;
+        if (core->moves == 0) {
+            return CORE_CALLS;
+        }
     }
 }

@@ -458,6 +458,18 @@ static void hand_over_stored(struct core *core, struct input *input) {
     }
 }
 
+/* Counts a run that an operation waits for, and keeps where that is for when the core returns behind the last. */
+static void count_move(struct core *core, const struct open *open) {
+    if (core->moves > 1) {
+        core->moves--;
+    } else if (open != NULL) {
+        core->moves = 0;
+        core->last[0] = open->pe->number;
+        core->last[1] = open->task;
+        core->last[2] = open->where;
+    }
+}
+
 /* Gives a run to the operations that wait for it, and queues the rest. */
 static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     if (quick_hand_over(core, pe, place, run)) {
@@ -465,6 +477,7 @@ static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct r
         return;
     }
     struct input *input = &pe->inputs[place];
+    count_move(core, input->waiting);
     for (struct open *open = input->waiting; open != NULL; open = open->waits[input_at(open, place)]) {
         if (!is_simple(open)) {
             /* The other queue may lack wavelets still: queue these, and see what both have. */
@@ -496,7 +509,12 @@ static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct r
  * recursion. */
 
 void deliver(struct core *core) {
-    while (core->arriving_count > 0 && !has_failed(core)) {
+    if (core->arriving_first > 1024 && 2 * core->arriving_first > core->arriving_count) {
+        core->arriving_count -= core->arriving_first;
+        memmove(core->arriving, core->arriving + core->arriving_first, core->arriving_count * sizeof *core->arriving);
+        core->arriving_first = 0;
+    }
+    while (core->arriving_count > 0 && core->moves > 0 && !has_failed(core)) {
         struct arrival arrival = core->arriving[core->arriving_first++];
         if (core->arriving_first == core->arriving_count) {
             core->arriving_first = core->arriving_count = 0;

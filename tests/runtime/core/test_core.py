@@ -83,6 +83,49 @@ def one(body: str, members: str = "", grid: str = "1 by 1") -> str:
     }}"""
 
 
+RING = """flow.fabric @ring target "wse3" grid 2 by 1 {
+  flow.color @c = 1
+  flow.color @d = 2
+  flow.route @c on [0, :] from [ramp] to [east]
+  flow.route @c on [1, :] from [west] to [ramp]
+  flow.route @d on [1, :] from [ramp] to [west]
+  flow.route @d on [0, :] from [east] to [ramp]
+  flow.units @u on [:, :] words 16 {
+    flow.queue input @in id 2 colors [@d on [0, :], @c on [1, :]]
+    flow.queue output @out id 2 colors [@c on [0, :], @d on [1, :]]
+    flow.export @main as "main"
+    flow.func @main(%n: i32) {
+      %x = flow.coordinate x : i16
+      %zero = arith.constant 0 : i16
+      %first = arith.cmpi eq, %x, %zero : i16
+      scf.if %first {
+        %o = flow.queue_stream @out extent 3 : !flow.stream<i16>
+        flow.apply mov16 %o, %zero : !flow.stream<i16>, i16
+      }
+      %one = arith.constant 1 : i16
+      %i = flow.queue_stream @in extent 32767 : !flow.stream<i16>
+      %o = flow.queue_stream @out extent 32767 : !flow.stream<i16>
+      flow.apply add16 %o, %i, %one async(microthread = 2) : !flow.stream<i16>, !flow.stream<i16>, i16
+      flow.return
+    }
+  }
+}"""
+
+
+def test_wavelets_that_go_round_for_ever_come_back_to_the_host() -> None:
+    """Operations that hand wavelets to each other count no steps; where they are is told."""
+    core = core_of(RING)
+    launch(core, "main", 0)
+    seen: list[int] = []
+    for _ in range(3):
+        assert core.run(LAST) == engine.CALLS
+        assert core.place().pe in (0, 1)
+        assert core.tables.strings[core.tables["tasks"]["name"][core.place().task]] == "main"
+        seen.append(core.totals().wavelets)
+    assert 3 < seen[0] < seen[1] < seen[2]
+    assert core.totals().task_runs == 2
+
+
 # Beside the reference
 
 
