@@ -210,7 +210,7 @@ def test_trace(run_loom: Run, write: Write, arrays: Path) -> None:
         cycles = [line["cycle"] for line in mine]
         assert cycles == sorted(cycles) and all(line["last_cycle"] == line["cycle"] for line in mine)
     # One line for each of 6 PEs, or one for all of them.
-    assert len(lines) == 3 * (1 if "6 PEs" in lines[0]["pes"] else 6)
+    assert len(lines) == (3 if "6 PEs" in lines[0]["pes"] else 6 * 6)
 
 
 @pytest.mark.slow
