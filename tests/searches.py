@@ -10,9 +10,13 @@ QUICK_CASES = 2
 """Cases of one test that a quick run tries."""
 
 
-def examples(count: int) -> int:
-    """Return how many of `count` random examples to try under the profile of hypothesis that is chosen."""
-    return max(1, -(-count // SHARES.get(settings.get_current_profile_name(), 1)))
+def examples(count: int, *, seldom: bool = False) -> int:
+    """Return how many of `count` random examples to try under the profile of hypothesis that is chosen.
+
+    `seldom`: what seldom changes is tried in short runs no more than in quick ones.
+    """
+    profile = settings.get_current_profile_name()
+    return max(1, -(-count // SHARES.get("quick" if seldom and profile == "short" else profile, 1)))
 
 
 def is_chosen(position: int, of: int) -> bool:

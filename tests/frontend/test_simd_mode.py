@@ -104,9 +104,9 @@ def test_several_receives_of_one_message(csl: Csl, arch: str) -> None:
 
 
 def test_room_is_counted_in_wavelets(csl: Csl) -> None:
-    """16 values are 8 wavelets, for which the queues of WSE-2 have no room."""
-    with pytest.raises(loomir.Deadlock, match="cannot send its 8 wavelets on output queue"):
-        start(csl, "wse2", "@mov16(sent, from); @mov16(to, received);", mode("simd_32"), mode("simd_32"))
+    """64 values are 32 wavelets, for which the queues of WSE-2 have no room."""
+    with pytest.raises(loomir.Deadlock, match="cannot send its 32 wavelets on output queue"):
+        start(csl, "wse2", "@mov16(sent, 7); @mov16(to, received);", mode("simd_32"), mode("simd_32"), sent=64)
 
 
 def test_refused(csl: Csl) -> None:

@@ -61,7 +61,7 @@ def differences(one, other):
 
 
 @pytest.mark.thorough
-@settings(max_examples=examples(50), derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50, seldom=True), derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 1 << 32))
 def test_random_programs_do_not_depend_on_the_size_of_warps(seed):
     text = random_program(Random(seed))

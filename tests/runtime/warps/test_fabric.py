@@ -58,7 +58,7 @@ def compare(routes, height: int, width: int, senders: set[tuple[int, int]]) -> N
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(150, seldom=True))
 @given(st.data())
 def test_random_routes(data) -> None:
     """Any ports at any router: branches, turns, edges, dead ends and circles."""
@@ -69,7 +69,7 @@ def test_random_routes(data) -> None:
     compare(routes, height, width, data.draw(st.sets(st.sampled_from(places), min_size=1)))
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(100, seldom=True))
 @given(st.data())
 def test_random_trees(data) -> None:
     """One tree of routes from a root: every branch ends at a ramp, on the way some also deliver."""
@@ -165,7 +165,7 @@ def pairs(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(300, seldom=True))
 @given(case=pairs(), seed=st.integers(0, 1000), displacements=st.sampled_from([1, 16]))
 def test_compress_and_arrivals(case, seed: int, displacements: int) -> None:
     """Compressed tables deliver exactly the pairs, for any subset of the senders."""

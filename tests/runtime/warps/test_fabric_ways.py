@@ -22,7 +22,7 @@ from .same_fabric import compare
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(150, seldom=True))
 @given(random_fabrics(), st.sampled_from([1, 2, 16]))
 def test_fabrics_are_those_of_the_first_engine(case: RandomFabric, displacements: int) -> None:
     """Ways, what is lost, and what queues hold."""

@@ -145,7 +145,7 @@ def crowds(draw: st.DrawFn) -> list[Message]:
     return draw(st.lists(st.tuples(places, receivers, starts, lengths), min_size=1, max_size=9))
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300, seldom=True), deadline=None)
 @given(crowds())
 def test_as_simulated_cycle_by_cycle(messages: list[Message]) -> None:
     """LIB-001: the order at links, who goes first in one cycle, and what those that wait lose."""

@@ -147,14 +147,14 @@ def check(program) -> None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=examples(250))
+@settings(max_examples=examples(250, seldom=True))
 @given(programs(crowded=False))
 def test_random_switches(program) -> None:
     check(program)
 
 
 @pytest.mark.thorough
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(150, seldom=True))
 @given(programs(crowded=True))
 def test_random_switches_where_time_decides(program) -> None:
     check(program)

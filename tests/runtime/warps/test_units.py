@@ -27,7 +27,7 @@ from loomir.runtime.warps.units import (
 from ...searches import examples
 
 HEIGHT, WIDTH = 6, 7
-EXAMPLES = settings(max_examples=examples(250))
+EXAMPLES = settings(max_examples=examples(250, seldom=True))
 
 
 def members(units) -> set[tuple[int, int]]:

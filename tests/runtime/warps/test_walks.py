@@ -52,7 +52,7 @@ DIMENSIONS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(200, seldom=True))
 @given(DIMENSIONS)
 def test_walk_against_counters(dimensions: list[tuple[int, int]]) -> None:
     """DSD-022, DSD-059, DSD-061, DSD-062: only the stride of the advancing dimension is applied at each step."""
@@ -67,7 +67,7 @@ def test_walk_against_counters(dimensions: list[tuple[int, int]]) -> None:
     assert len(wanted) < 2 or (found.stride is not None) == (len(steps) == 1)
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(200, seldom=True))
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 4)), min_size=1, max_size=4))
 def test_walk_of_an_affine_access(terms: list[tuple[int, int]]) -> None:
     """DSD-063, DSD-071: stride(d) = c_d - sum over faster dimensions of c_e * (n_e - 1) walks the affine access."""
@@ -91,7 +91,7 @@ UNITS = {
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(150, seldom=True))
 @given(
     kind=st.sampled_from(["f32", "i32", "f16", "i16", "bf16"]), units=st.sampled_from(sorted(UNITS)),
     dimensions=st.lists(st.tuples(st.integers(-3, 3), st.integers(1, 3)), min_size=1, max_size=3),
