@@ -129,6 +129,7 @@ FRAGMENTS = {
     "a number": "result = id % 2 + 7;",
     "an array": "result = numbers[result & 3];",
     "a table of the program": "result = table[result & 1];",
+    "a long table of the program": "result = long[result];",
     "a local array": "var local = [3]u16 { 1, 2, id % 3 }; result = local[result & 1];",
     "a pointer": "const p = &memory[0]; p.* = result;",
     "a function": "result = twice(result);",
@@ -149,6 +150,7 @@ FRAGMENTS = {
 DECLARATIONS = """
 var numbers = [4]u16 { 1, 2, 3, 4 };
 const table = [2]u16 { id % 2, 5 };
+const long = @constants([4100]u16, 3);
 var held = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> numbers[i] });
 const numbers_dsd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> numbers[i] });
 const register = @get_dsr(dsr_dest, 3);
