@@ -146,7 +146,7 @@ def ends(case: Case, issues: list[int], receives: list[int]) -> list[int]:
     take: list[int] = []
     found: list[int] = []
     for issue, (count, _, slow) in zip(issues, case.sends, strict=True):
-        rate = multiplied if slow else 1
+        rate, own = multiplied if slow else 1, 0
         for k in range(count):
             number, own = len(leave), issue + timing.inject + k * rate
             credit = take[number - capacity] + case.hops * timing.hop if number >= capacity else 0

@@ -119,6 +119,7 @@ def test_a_slow_receiver_holds_back_who_passes_on_and_who_sends(
     takes: list[int] = []
     ends: list[int] = []
     for issue, count in zip(issues[0], sends, strict=True):
+        own = 0
         for k in range(count):
             n, own = len(leave), issue + timing.inject + k
             leave.append(max(own, passes[n - held[0]] + timing.hop if n >= held[0] else 0))
