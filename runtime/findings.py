@@ -73,7 +73,8 @@ class Code(IntEnum):
     WALK_OUTSIDE_MEMORY = 24
     """Operation, word address, buffer or NONE."""
     USES_QUEUE = 25
-    """Operation, an operation that uses the same queue still, the task of that one, queue, 0, its source place."""
+    """Operation, an operation that uses the same queue still, the task of that one, queue, 0, its source place (0: that
+    of the record)."""
     USES_MICROTHREAD = 26
     """Operation, an operation that uses the same microthread still, the task of that one, microthread, 0, its source
     place."""

@@ -173,7 +173,8 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
         }
         count++;
     }
-    if (lacks_nothing) { /* but room for what it sends */
+    /* But room for what it sends; or a mistake has ended the run before it took what is there. */
+    if (lacks_nothing && to->type == QUEUE_RUN) {
         if (count < room) {
             const struct run *run = pe->inputs[open->queue[0]].first;
             records[count] = (struct wait_record){

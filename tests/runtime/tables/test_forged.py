@@ -114,3 +114,26 @@ def test_warnings_without_a_place_are_bounded(executor: str) -> None:
     machine.run()
     assert isinstance(machine.executor, HostedEngine)
     assert len(machine.executor.engine.warnings()) == MAX_WARNINGS
+
+
+TWO_RECEIVE = EXCHANGE.replace(
+    "%a = flow.stream @a at 0",
+    """%both = flow.queue_stream @in extent 4 : !flow.stream<i16>
+      %first = flow.stream @a at 0 strides [1] extents [4] : !flow.stream<i16>
+      flow.apply mov16 %first, %both async(microthread = 2) : !flow.stream<i16>, !flow.stream<i16>
+      flow.apply mov16 %first, %both async(microthread = 3) : !flow.stream<i16>, !flow.stream<i16>
+      %eight = flow.queue_stream @out extent 8 : !flow.stream<i16>
+      flow.apply mov16 %eight, %n async(microthread = 4) : !flow.stream<i16>, i16
+      %a = flow.stream @a at 0""",
+)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_what_waits_is_told_after_an_error_too(executor: str) -> None:
+    """The first operation ends with an error, and the second still waits at a queue that is not empty."""
+    machine = Machine(forged(lambda tables: None, TWO_RECEIVE), executor=executor)
+    machine.launch("main", [1])
+    with pytest.raises(LoomError, match="use input queue @in at the same time"):
+        machine.run()
+    assert len(machine.unread()) <= 1  # how far others have come is left open
+    assert not machine.executor.waits(allow_pending=False, all_of_them=True)
