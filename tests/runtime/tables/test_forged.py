@@ -135,5 +135,6 @@ def test_what_waits_is_told_after_an_error_too(executor: str) -> None:
     machine.launch("main", [1])
     with pytest.raises(LoomError, match="use input queue @in at the same time"):
         machine.run()
-    assert len(machine.unread()) <= 1  # how far others have come is left open
-    assert not machine.executor.waits(allow_pending=False, all_of_them=True)
+    # How far operations have come then is left open, but it can be asked.
+    assert len(machine.unread()) <= 1
+    assert len(machine.executor.waits(allow_pending=False, all_of_them=True)) <= 1
