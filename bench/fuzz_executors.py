@@ -124,7 +124,10 @@ def run(tables: Tables, executor: str, random: Random) -> str:
                 break
             finally:
                 assert machine.clocks.shape == (machine.height, machine.width)
-                machine.statistics(), machine.log, machine.unread(), machine.image(0)
+                machine.statistics()
+                machine.unread()
+                machine.image(0)
+                assert len(machine.log) == machine.log_length
             machine.explain(allow_pending=False, all_of_them=True)
             machine.starved()
     return ended

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
@@ -52,7 +52,7 @@ def host(program: object, warnings: Warnings, make: Callable[[Fabric], Engine], 
 
 
 @contextmanager
-def _enough_memory() -> Iterator[None]:
+def _enough_memory() -> Generator[None]:
     """Raise LoomError where the host has not enough memory."""
     try:
         yield
