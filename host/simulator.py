@@ -27,7 +27,7 @@ class Simulator:
 
     `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
     all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
-    each step, see `loomir.runtime.warps.trace`. `watch` reports runs that take long. Cycles are estimates
+    each step, see `loomir.runtime.trace_lines`. `watch` reports runs that take long. Cycles are estimates
     of the target's cost model; `prices` are instead of some of its prices, by name, or in a JSON file of this path
     (docs/costs.md). With `counts`, `stats` has how often each price has been charged.
     """

@@ -46,7 +46,7 @@ EXCEPTIONS = {
 CONVERTS, OTHERWISE = 10, 11
 """Those of conversions, and of all others."""
 
-MAX_PLACES = (1 << 16) - 2
+MAX_PLACES = 0xFFFE
 """Tasks of a class; queues and FIFOs of a class, and streams of it to the host: their places are words."""
 
 

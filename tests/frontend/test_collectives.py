@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from functools import cache
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.frontend.compilation import compile_layout
+from loomir.runtime.executors import EXECUTOR
 from loomir.runtime.warps.fabric import EAST, NORTH, SOUTH, WEST
 from loomir.runtime.warps.switches import Run, SwitchedColor
 
@@ -127,9 +129,14 @@ comptime { @export_symbol(run); }
 """
 
 
-@cache
 def simulator_of(width: int, height: int, arch: str) -> loomir.Simulator:
-    """Return a simulator of the program whose axes carry out tables of directives; all tests launch on the same."""
+    """Return a simulator of the program whose axes carry out tables of directives; tests of an executor share one."""
+    return _simulator_of(width, height, arch, os.environ[EXECUTOR])
+
+
+@cache
+def _simulator_of(width: int, height: int, arch: str, executor: str) -> loomir.Simulator:
+    assert executor == os.environ[EXECUTOR]
     axes = [AXIS.replace("X_TASK", str(12 + number)).replace("X", axis) for number, axis in enumerate("xy")]
     text = "".join([PE, *axes]).replace("STEPS", str(STEPS)).replace("SPACE", str(SPACE))
     with TemporaryDirectory() as directory:

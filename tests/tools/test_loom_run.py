@@ -228,7 +228,7 @@ def test_tracing_changes_nothing(run_loom: Run, tmp_path: Path) -> None:
         results.append((tmp_path / "result.npy").read_bytes() + str(cycles).encode())
     assert results[0] == results[1]
     events = {json.loads(line)["event"] for line in (tmp_path / "trace").read_text().splitlines()}
-    assert events == {"task", "operation", "completed"}
+    assert events == {"task", "ended", "operation", "completed"}
 
 
 @pytest.mark.slow
