@@ -21,7 +21,6 @@ from collections.abc import Callable as Function
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
-from struct import pack
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from xdsl.ir import Attribute, Region
@@ -29,6 +28,7 @@ from xdsl.ir import Attribute, Region
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..dialects.machine.code import CodeOperation, reference_to
+from ..operations.bit_patterns import identity
 from .frames import Frame
 from .modules import Global, Module
 from .types import Type
@@ -216,7 +216,7 @@ def key_of(item: Any) -> Hashable:
     if kind is int or kind is str or kind is bool or kind is bytes or item is None:
         return kind, item
     if kind is float:
-        return kind, pack("<d", item)  # All of its bits: the sign of a zero, the payload of a NaN.
+        return kind, identity(item)
     if kind is Value:
         return item.type, key_of(item.data)
     if kind is Address:

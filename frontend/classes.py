@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..operations.bit_patterns import are_all_same
 from . import types
 from .builtins.layout import Tiles
 from .scalars import column, one
 from .types import Type
-from .values import Column, Lanes, Value, element_data, element_of, is_elements, is_members
+from .values import Column, Lanes, Value, content, element_data, element_of, is_elements, is_members
 
 
 @dataclass
@@ -101,13 +102,12 @@ def _shape(value: Value) -> Any:
     if _differs(data):
         return (value.type, "numbers")
     if is_elements(data):
-        return (value.type, tuple(map(repr, data)))
+        return (value.type, content(data))
     return (value.type, data if data.__hash__ is not None and isinstance(data, bytes | Type) else id(data))
 
 
 def _reduced(values: NDArray[Any]) -> Any:
-    first = values[0]
-    if (values == first).all():
+    if are_all_same(values):
         return one(values, 0)
     return Spread(values)
 

@@ -12,6 +12,7 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..csl import syntax
+from ..operations.bit_patterns import identity
 from . import types
 from .addresses import byte_address
 from .conversion import common_type
@@ -39,9 +40,7 @@ class Leaf:
     def same(self, other: Leaf) -> bool:
         if is_ssa(self.data) or is_ssa(other.data):
             return self.data is other.data
-        if isinstance(self.data, float) and isinstance(other.data, float):
-            return repr(self.data) == repr(other.data)
-        return type(self.data) is type(other.data) and self.data == other.data
+        return type(self.data) is type(other.data) and identity(self.data) == identity(other.data)
 
 
 def leaves(value: Value) -> list[Leaf]:

@@ -20,6 +20,7 @@ from .. import targets
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import CallNote, Diagnostic, Note, Source
+from ..operations.bit_patterns import are_all_same, patterns
 from . import types
 from .addresses import pointer_word
 from .asking import Bodies, Journal, Results
@@ -394,7 +395,7 @@ class Evaluator:
         data = value.data
         if isinstance(data, Column):
             values = self.lanes.spread(data)
-            if (values == values[0]).all():
+            if are_all_same(values):
                 return one(values, 0)
             raise Split(values)
         if is_ssa(data):
@@ -602,7 +603,7 @@ def suggestion(name: str, names: Iterable[str]) -> str:
 
 def split_lanes(lanes: Lanes, column: np.ndarray[Any, Any]) -> list[Lanes]:
     """Return the lanes with each value of a column."""
-    _, inverse = np.unique(column, return_inverse=True)
+    _, inverse = np.unique(patterns(column), return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
     counts = np.bincount(inverse.ravel())
     return [Lanes(len(part), lanes, part) for part in np.split(order, np.cumsum(counts)[:-1])]

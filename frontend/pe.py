@@ -30,6 +30,7 @@ from ..dialects import wse
 from ..dialects.building import integer
 from ..dialects.machine.elements import memory_bytes
 from ..operations import nans
+from ..operations.bit_patterns import are_all_same
 from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
@@ -43,7 +44,7 @@ from .packing import to_words
 from .recursion import OutlinedFunction
 from .scalars import bits as bits_of
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Lanes, Value, is_by_content, is_ssa
+from .values import Address, Buffer, Callable, Column, Lanes, Value, content, is_by_content, is_ssa
 
 TASK_KINDS = {
     types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
@@ -340,7 +341,7 @@ class PeProgram:
     def own_constant(self, ev: Evaluator, value: Value, node: syntax.Node, holder: Global | None = None) -> Address:
         """Return the memory of a constant; equal ones share it if they are short arrays."""
         name = "constant" if holder is None else holder.module.symbol(holder.node.name)
-        key = (value.type, repr(value.data)) if is_by_content(value) else id(value)
+        key = (value.type, content(value.data)) if is_by_content(value) else id(value)
         found = self._constants.get(key)
         if found is None:
             found = self._constants[key] = self.allocate(ev, name, value.type, value, ev.source, node)
@@ -701,6 +702,6 @@ def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPEleme
             width, mantissa = 8 * array.itemsize, nans.MANTISSA_BITS[element.name]
             given = np.asarray(numbers, np.float64)[lost].tolist()
             words[lost] = [nans.bits(number, width, mantissa) for number in given]
-    if array.size > 1 and (array == array[0]).all():
+    if array.size > 1 and are_all_same(array):
         array = array[:1]
     return DenseIntOrFPElementsAttr(cast(Any, tensor), BytesAttr(array.tobytes()))

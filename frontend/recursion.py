@@ -11,11 +11,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Block, Operation
 
 from ..csl import syntax
+from ..operations.bit_patterns import identity
 from . import types
 from .control import leaves, rebuild, zero
 from .frames import Frame, flag
@@ -72,13 +72,11 @@ def _same_data(one: Any, other: Any) -> bool:
         case tuple() | list():
             return _same_items(cast("Sequence[Any]", one), cast("Sequence[Any]", other))
         case Column():
-            return one.lanes is other.lanes and np.array_equal(one.values, other.values)
+            return one.lanes is other.lanes and identity(one.values) == identity(other.values)
         case Callable():
             return one.module is other.module and one.node is other.node
-        case float():
-            return repr(one) == repr(other)
         case _:
-            return one == other
+            return identity(one) == identity(other)
 
 
 def blank(value: Value) -> Value:
@@ -229,9 +227,9 @@ class TailLoop:
         for frame in frames:
             assert frame.function is not None
             function = Callable(frame.module, frame.function)
-            for other, arguments, identity in self.passed:
+            for other, arguments, number in self.passed:
                 if (
-                    identity != id(frame)
+                    number != id(frame)
                     and is_instance(frame, other, arguments)
                     and self.find(function, frame.arguments) is None
                 ):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..operations import cb16, integers, nans
+from ..operations.bit_patterns import are_all_same, patterns
 from ..operations.scalar_types import numpy_type
 from . import types
 from .types import Type
@@ -132,7 +133,7 @@ def _one_by_one(
     code: NDArray[np.int64] = np.zeros(lanes.count, np.int64)
     for array in arrays:
         if array is not None:
-            distinct, inverse = np.unique(array, return_inverse=True)
+            distinct, inverse = np.unique(patterns(array), return_inverse=True)
             _, code = np.unique(code * len(distinct) + inverse.ravel(), return_inverse=True)
     _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
     results = [
@@ -162,7 +163,7 @@ def column(lanes: Lanes, values: NDArray[Any]) -> Any:
     """Return a column, or the number if it is the same in all lanes."""
     if values.ndim == 0:
         return values.item()
-    if (values == values[0]).all():
+    if are_all_same(values):
         return one(values, 0)
     return Column(lanes, values)
 

@@ -8,13 +8,15 @@ an object of `descriptors`. Arrays of `comptime_struct`, which may be structs of
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
+from ..operations.bit_patterns import identity
 from . import types
 from .types import Type
 
@@ -206,6 +208,17 @@ MAX_CONSTANT_BY_CONTENT = 4095
 def is_by_content(value: Value) -> bool:
     """Return True if a constant is the same as another if both hold the same."""
     return is_elements(value.data) and len(value.data) <= MAX_CONSTANT_BY_CONTENT
+
+
+def content(data: Any) -> Hashable:
+    """Return what the data of constants is equal by, number by number and bit for bit."""
+    if isinstance(data, Value):
+        return data.type, content(data.data)
+    if isinstance(data, list | tuple):
+        return tuple(map(content, cast("Sequence[Any]", data)))
+    if isinstance(data, Column):
+        return data.lanes, identity(data.values)
+    return identity(data) if isinstance(data, int | float) else repr(data)
 
 
 def is_members(data: Any) -> TypeIs[tuple[Value, ...]]:

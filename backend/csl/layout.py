@@ -16,6 +16,7 @@ from ...csl.syntax import Declaration, Expression, Statement
 from ...dialects import wse
 from ...dialects.machine.region_overlap import first_common
 from ...dialects.machine.switches import POP_MODES
+from ...operations.bit_patterns import are_all_same
 from ...targets.memcpy import MAX_STREAMS
 from . import tree
 from .names import Names
@@ -163,11 +164,9 @@ class Layout:
         table = np.array(values).reshape(height, width)
         if type[0] in "iu" and (formula := _linear(table, type, x, y)) is not None:
             return formula
-        # Bits, for numbers that are not equal to themselves.
-        same = table.view(np.int64) if table.dtype.kind == "f" else table
-        if (same == same[:1]).all():
+        if are_all_same(table):
             return self._element(pe, name, op, type, values[:width], (width,), [x])
-        if (same == same[:, :1]).all():
+        if are_all_same(table.T):
             return self._element(pe, name, op, type, values[::width], (height,), [y])
         return self._element(pe, name, op, type, values, (height, width), [y, x])
 
