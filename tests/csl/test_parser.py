@@ -74,6 +74,7 @@ EXPRESSIONS = [
     ("[n, 2 * m]T", "(ArrayType [n (Binary * 2 m)] T)"),
     ("[2]*fn(i16) void", "(ArrayType [2] (PointerType - (FunctionType fn [i16] void)))"),
     ("*const fn(i16, [*]f32) f32", "(PointerType yes (FunctionType fn [i16 (ManyPointerType - f32)] f32))"),
+    ("fn(a: i16, f32, c: [*]m.T,) void", "(FunctionType fn [i16 f32 (ManyPointerType - (Field m T))] void)"),
     ("fn() void", "(FunctionType fn [] void)"),
     ("task () void", "(FunctionType task [] void)"),
     ("struct {}", "(StructType - struct [])"),

@@ -271,3 +271,16 @@ def test_a_number_of_64_bits(csl: Csl) -> None:
     message = r"'n' is exported as 'u64'; use a number of 16 or 32 bits, or a pointer such as \[\*\]u64"
     with pytest.raises(LoomError, match=message):
         csl.layout(text, "")
+
+
+def test_names_in_function_types(csl: Csl) -> None:
+    """They say what parameters are for, in layouts and in pointers to functions."""
+    text = """
+    var out = @zeros([1]i32);
+    fn twice(number: i32) void { out[0] = 2 * number; }
+    const way: *const fn(anything: i32) void = &twice;
+    fn main(steps: i32) void { way(steps); }
+    """
+    simulator = csl.start(text, {"out": "i32"}, {"main": "fn(num_iters: i32)void"})
+    simulator.launch("main", 21)
+    assert simulator.get("out")[0, 0].tolist() == [42]
