@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -23,6 +24,7 @@ MAX_PRICE = 1 << 20
 _AT_LEAST_ONE = ("hop", "inject", "read_words", "half_lanes", "single_lanes")
 _FRACTIONS = ("single_multiply",)
 _ELEMENTS = "elements"
+_WRITTEN = re.compile(r"[0-9]{1,20}(/[0-9]{1,20}|\.[0-9]{1,20})?")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ def of(prices: Mapping[str, Any], source: str = "the prices") -> Prices:
     Raises LoomError for a name that there is not, and for what cannot be a price.
     """
     if not isinstance(prices, Mapping):
-        raise LoomError(f"are not an object of names and cycles, but {_shown(prices)}", source)
+        example = 'prices are an object of names and cycles, for example {"loop": 4}'
+        raise LoomError(f"{example}, not {_shown(prices)}", source)
     known = [each.name for each in fields(Timing)]
     found: dict[str, Any] = {}
     for name, value in prices.items():
@@ -70,7 +73,7 @@ def read(path: str) -> Prices:
     """Return the prices in a JSON file. Raises LoomError if it cannot be read, or has what cannot be prices."""
     try:
         with open(path, encoding="utf-8") as stream:
-            content = json.load(stream)
+            content = json.load(stream, object_pairs_hook=lambda pairs: _object(pairs, path))
     except OSError as error:
         raise LoomError(f"cannot be read: {error.strerror or error}", path) from error
     except (ValueError, RecursionError) as error:
@@ -82,6 +85,15 @@ def from_environment() -> Prices:
     """Return the prices in the file that the environment names, if it does. Raises LoomError as `read` does."""
     path = os.environ.get(VARIABLE)
     return read(path) if path else NONE
+
+
+def _object(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
+    """Return an object of a file. Raises LoomError for a name that it has twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
+        raise LoomError(f"there are two prices '{_cut(twice)}'; remove one", source)
+    return found
 
 
 def _elements(value: Any, source: str) -> tuple[tuple[str, Fraction], ...]:
@@ -98,7 +110,8 @@ def _elements(value: Any, source: str) -> tuple[tuple[str, Fraction], ...]:
 def _fraction(name: str, value: Any, source: str) -> Fraction:
     """Return cycles that may be a part of one: 2, 0.25 or "1/4"."""
     result = None
-    if isinstance(value, int | float | str | Fraction) and not isinstance(value, bool):
+    is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+    if is_number or (isinstance(value, str) and _WRITTEN.fullmatch(value)):
         try:
             result = Fraction(value).limit_denominator(1024)
         except (ValueError, OverflowError, ZeroDivisionError):
@@ -111,7 +124,10 @@ def _fraction(name: str, value: Any, source: str) -> Fraction:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    return _cut(repr(value))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 

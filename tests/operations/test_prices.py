@@ -47,7 +47,11 @@ def test_every_class_has_a_price() -> None:
         ({"elements": {"fmax": 1}}, "there is no DSD operation 'fmax'; did you mean"),
         ({"elements": {"fmacs": -1}}, "'fmacs' is -1; give cycles for an element"),
         ({"elements": 3}, "'elements' is 3; give an object of names of DSD operations"),
-        ([1], "are not an object of names and cycles"),
+        ([1], 'error: prices are an object of names and cycles, for example {"loop": 4}, not [1]'),
+        (None, "error: prices are an object of names and cycles"),
+        ({"single_multiply": "1/\u0664"}, "'single_multiply' is '1/\u0664'; give cycles for an element"),
+        ({"elements": {"fmacs": "\u0661"}}, "'fmacs' is '\u0661'; give cycles for an element"),
+        ({"elements": {"fmacs": "1e999999999"}}, "'fmacs' is '1e999999999'; give cycles for an element"),
     ],
 )
 def test_what_are_no_prices(given: Any, message: str, tmp_path: Path) -> None:
@@ -60,7 +64,14 @@ def test_what_are_no_prices(given: Any, message: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(b"{", "is not JSON: "), (b"[" * 100_000, "is not JSON: "), (b'{"\xff"', "is not JSON: ")]
+    ("content", "message"),
+    [
+        (b"{", "is not JSON: "),
+        (b"[" * 100_000, "is not JSON: "),
+        (b'{"\xff"', "is not JSON: "),
+        (b'{"loop": 1, "hop": 1, "loop": 1}', "there are two prices 'loop'; remove one"),
+        (b'{"elements": {"fmacs": 1, "fmacs": 2}}', "there are two prices 'fmacs'; remove one"),
+    ],
 )
 def test_files_that_are_not_json(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "prices.json"
