@@ -141,7 +141,7 @@ def explain(
     waits = grouped(found, lattices)
     stuck = sum(len(wait.places) for wait in waits)
     remain = "1 wait remains" if stuck == 1 else f"{stuck} waits remain"
-    when = "deadlock" if machine.is_chip else f"deadlock at cycle {machine.cycles} (estimated)"
+    when = "deadlock" if machine.is_chip else f"deadlock at cycle {machine.executor.reached} (estimated)"
     lines = [f"{when}: nothing can proceed, and {remain}", *_by_unit(machine, waits, lattices)]
     path = find_cycle(waits)
     if path:
@@ -164,14 +164,19 @@ def explain(
         lines.append(f"  and wavelets of {len(left) - MAX_UNREAD} more PEs and colors have not been read")
     hang = Hang(
         tuple(_waiting(wait) for wait in waits), tuple(place for place, _ in path), tuple(left),
-        starved=machine.starved(), statistics=machine.statistics(),
+        starved=machine.starved(), statistics=_statistics(machine),
     )  # fmt: skip
     return Deadlock("\n".join(lines), waits[0].where, hang)
 
 
 def unexplained(machine: Machine) -> Hang:
     """Return the state of a machine at rest that has no deadlock of its own."""
-    return Hang(unread=tuple(machine.unread()), starved=machine.starved(), statistics=machine.statistics())
+    return Hang(unread=tuple(machine.unread()), starved=machine.starved(), statistics=_statistics(machine))
+
+
+def _statistics(machine: Machine) -> dict[str, Any]:
+    """Return what the run has done, with the cycles that tasks which wait have reached."""
+    return {**machine.statistics(), "cycles_estimated": machine.executor.reached}
 
 
 def _waiting(wait: Wait) -> Waiting:

@@ -103,6 +103,10 @@ class Engine(Protocol):
         """Return what has been done so far."""
         ...
 
+    def reached(self) -> int:
+        """Return the latest cycle that anything has reached, tasks that wait included."""
+        ...
+
     def printed(self) -> Sequence[Printed]:
         """Return what the program has printed, in any order."""
         ...

@@ -202,6 +202,11 @@ class Executor(Protocol):
         """When the last task and the last operation ended."""
         ...
 
+    @property
+    def reached(self) -> int:
+        """The latest cycle that anything has reached, tasks that wait included where the executor knows."""
+        ...
+
     def counts(self) -> Counts:
         """Return what has been done so far."""
         ...

@@ -206,7 +206,7 @@ class HostedEngine:
                 return until is not None and until()
             taken = self.engine.totals().steps - before
             if outcome == BUDGET and before + taken >= limit:
-                raise self._past_limit()
+                raise self._past_limit(step_limit)
             if outcome == BUDGET:
                 self._slice = max(MIN_STEPS, self._slice * 2 if monotonic() - begin < SLICE else self._slice // 2)
             if watch is not None:
@@ -220,11 +220,12 @@ class HostedEngine:
         place = self.engine.place()
         return watch.look(self._task(place.task), self._name(place.where) or None, self._pe(place.pe), steps)
 
-    def _past_limit(self) -> LoomError:
+    def _past_limit(self, step_limit: int | None) -> LoomError:
         place = self.engine.place()
         return LoomError(
-            f"the program runs past its step limit in @{self._task(place.task)} on {self._pe(place.pe)}; raise the "
-            "limit, or look for a loop or a task that never ends",
+            f"the program runs past its step limit of {MAX_STEPS if step_limit is None else step_limit} in "
+            f"@{self._task(place.task)} on {self._pe(place.pe)}; raise the limit, or look for a loop or a task that "
+            "never ends",
             self._name(place.where) or None,
         )
 
@@ -251,6 +252,11 @@ class HostedEngine:
     def cycles(self) -> int:
         """When the last task and the last operation ended."""
         return self.engine.totals().cycles
+
+    @property
+    def reached(self) -> int:
+        """The latest cycle that anything has reached, tasks that wait included."""
+        return self.engine.reached()
 
     def counts(self) -> Counts:
         """Return what has been done so far."""

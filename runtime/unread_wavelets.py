@@ -42,12 +42,22 @@ def by_place(found: Iterable[Unread]) -> list[Unread]:
     return sorted(found, key=lambda left: (left.color, left.place[::-1]))
 
 
-def in_queue(label: str, place: Unit, count: int, queue: str, number: int, room: int | None = None) -> Unread:
-    """Return wavelets that wait in an input queue; of messages `room` are in the queue, the others before it."""
+def in_queue(
+    label: str, place: Unit, count: int, queue: str, number: int, room: int | None = None, held: int = 0
+) -> Unread:
+    """Return wavelets that wait in an input queue and, if `held` more are at their senders, on the full ways there.
+
+    Of messages `room` are in the queue, the others before it.
+    """
     wait, them = ("waits", "it") if count == 1 else ("wait", "them")
     where = f"in input queue {queue} (id {number})"
     if room is not None and count > room:
         state = f"{wait} for PE {place}, {room} {where} and {count - room} held back: nothing reads {them}"
+    elif held:
+        state = (
+            f"{wait} {where} of PE {place} and on the way there: nothing reads {them}, and the sender still holds "
+            f"{held} more"
+        )
     else:
         state = f"{wait} {where} of PE {place}: nothing reads {them}"
     return Unread(plain(label), place, count, plain(queue), None, label, state)
@@ -55,7 +65,7 @@ def in_queue(label: str, place: Unit, count: int, queue: str, number: int, room:
 
 def without_queue(label: str, place: Unit, count: int, sender: Unit) -> Unread:
     """Return wavelets that a PE has sent to one without an input queue for their color."""
-    state = f"{_were(count)} sent by PE {sender} to PE {place}, which has no input queue for the color"
+    state = f"{_were(count)} sent by PE {sender} to PE {place}, where no operation and no task reads the color"
     return Unread(plain(label), place, count, None, sender, label, state)
 
 
@@ -79,7 +89,7 @@ def at_router(label: str, place: Unit, count: int, port: int, position: int, tak
 
 def down_ramp(label: str, place: Unit, count: int) -> Unread:
     """Return wavelets of a color with switches that went down the ramp of a PE without an input queue for them."""
-    state = f"arrived at PE {place}, which has no input queue for the color"
+    state = f"arrived at PE {place}, where no operation and no task reads the color"
     return Unread(plain(label), place, count, None, None, label, state)
 
 

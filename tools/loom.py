@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from math import prod
@@ -256,10 +256,10 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
 
     start = time.perf_counter()
 
-    def write_stats() -> float:
+    def write_stats(of_hang: Mapping[str, Any] | None = None) -> float:
         seconds = time.perf_counter() - start
         if stats is not None:
-            content = {**simulator.stats(), "wall_seconds": round(seconds, 6)}
+            content = {**(of_hang or simulator.stats()), "wall_seconds": round(seconds, 6)}
             stats.write((json.dumps(content, indent=2, default=_plain) + "\n").encode())
         return seconds
 
@@ -270,8 +270,8 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         if not launches:
             progress("running")
             simulator.run()
-    except Deadlock:
-        write_stats()
+    except Deadlock as error:
+        write_stats(error.statistics)
         outputs.keep_reports()
         raise
     seconds = write_stats()

@@ -34,6 +34,7 @@ EXPORT void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, 
 EXPORT void core_backlog(const struct core *core, uint32_t class_number, uint32_t queue, int64_t *result);
 EXPORT void core_take(struct core *core, uint32_t number, uint32_t queue, uint32_t count, uint32_t *words);
 EXPORT void core_clocks(const struct core *core, int64_t *clocks);
+EXPORT int64_t core_reached(const struct core *core);
 EXPORT void core_counts(const struct core *core, int64_t *counts);
 EXPORT void core_error(const struct core *core, struct finding *finding);
 EXPORT void core_warnings(const struct core *core, struct finding *findings);
@@ -49,10 +50,11 @@ EXPORT uint64_t core_traced(struct core *core, struct trace_record *records, uin
 /* Records of runtime/reports/rest.py; each call returns how many there are, and stores those for which there is room. */
 struct wait_record;
 struct task_record;
+struct queued_record;
 struct wavelets_record;
 EXPORT uint64_t core_waits(const struct core *core, struct wait_record *records, uint64_t room);
 EXPORT uint64_t core_tasks(const struct core *core, struct task_record *records, uint64_t room);
-EXPORT uint64_t core_queued(const struct core *core, struct wavelets_record *records, uint64_t room);
+EXPORT uint64_t core_queued(const struct core *core, struct queued_record *records, uint64_t room);
 EXPORT uint64_t core_sent(const struct core *core, struct wavelets_record *records, uint64_t room);
 struct at_router_record;
 EXPORT uint64_t core_routers(const struct core *core, struct at_router_record *records, uint64_t room, uint32_t what);

@@ -21,7 +21,7 @@ from ..engine import NO_MEMORY, Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
 from ..fabric.stack import bytes_of_calls, stack_rooms
 from ..findings import FINDING
-from ..reports.rest import AT_ROUTER, MESSAGE, TASK, WAIT, WAVELETS, Rest
+from ..reports.rest import AT_ROUTER, MESSAGE, QUEUED, TASK, WAIT, WAVELETS, Rest
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
 from ..tables.instructions import COSTS, DSD_ROWS, KIND, SLOTS
 from ..trace_lines import RECORD, Lines
@@ -302,6 +302,10 @@ class Core:
         """Return what has been done so far."""
         return Totals(*self._counts()[:4])
 
+    def reached(self) -> int:
+        """Return the latest cycle that anything has reached, tasks that wait included."""
+        return self._library.core_reached(self._handle)
+
     def _counts(self) -> list[int]:
         """Return the totals, picks that were certain and others, warnings, and words of what is printed."""
         found = np.zeros(8, np.int64)
@@ -348,7 +352,7 @@ class Core:
             down_ramps[name] = down[source]
         return Rest(
             waits=self._records("core_waits", WAIT), tasks=self._records("core_tasks", TASK),
-            queued=self._records("core_queued", WAVELETS), sent=self._records("core_sent", WAVELETS),
+            queued=self._records("core_queued", QUEUED), sent=self._records("core_sent", WAVELETS),
             at_routers=waiting, down_ramps=down_ramps, off_grid=off, messages=self._records("core_messages", MESSAGE),
         )  # fmt: skip
 
@@ -406,6 +410,7 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_traced", u64, (pointer, pointer, u64)),
         ("core_waits", u64, (pointer, pointer, u64)),
         ("core_tasks", u64, (pointer, pointer, u64)),
+        ("core_reached", i64, (pointer,)),
         ("core_queued", u64, (pointer, pointer, u64)),
         ("core_sent", u64, (pointer, pointer, u64)),
         ("core_routers", u64, (pointer, pointer, u64, u32)),

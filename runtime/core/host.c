@@ -92,6 +92,18 @@ void core_clocks(const struct core *core, int64_t *clocks) {
     }
 }
 
+/* Returns the latest cycle that anything has reached, tasks that wait included. */
+int64_t core_reached(const struct core *core) {
+    cycle reached = core->latest > core->last_clock ? core->latest : core->last_clock;
+    for (uint64_t k = 0; k < (uint64_t)core->width * core->height; k++) {
+        const struct pe *pe = core->pe_of[k];
+        if (pe != NULL && pe->is_busy && pe->now > reached) {
+            reached = pe->now;
+        }
+    }
+    return reached;
+}
+
 void core_counts(const struct core *core, int64_t *counts) {
     cycle last = core->latest > core->last_clock ? core->latest : core->last_clock;
     const int64_t found[] = {last, (int64_t)core->wavelets, (int64_t)core->task_runs, (int64_t)core->steps,
@@ -138,6 +150,10 @@ struct task_record {
 struct wavelets_record {
     uint32_t row, pe;
     int64_t count;
+};
+struct queued_record {
+    uint32_t row, pe;
+    int64_t count, held;
 };
 enum { RECEIVES, SENDS, READS_FIFO, WRITES_FIFO, SENDS_MESSAGE };
 enum { HELD = 1, HEADER = 2 };
@@ -254,8 +270,23 @@ uint64_t core_tasks(const struct core *core, struct task_record *records, uint64
     return count;
 }
 
-/* Stores what is in the input queues, but for those of the host; returns how many runs there are. */
-uint64_t core_queued(const struct core *core, struct wavelets_record *records, uint64_t room) {
+/* Notes what is in an input queue, and on and before the ways there. */
+static struct queued_record queued_in(const struct input *input) {
+    struct queued_record found = {0};
+    for (const struct run *run = input->first; run != NULL; run = run->next) {
+        found.count += run->count - run->taken;
+    }
+    for (const struct path *path = input->paths; path != NULL; path = path->next) {
+        found.held += path->pending > path->capacity ? path->pending - path->capacity : 0;
+    }
+    if (found.held > found.count) {
+        found.held = found.count; /* an error has ended the run before they came */
+    }
+    return found;
+}
+
+/* Stores what is in the input queues, but for those of the host; returns how many of them hold something. */
+uint64_t core_queued(const struct core *core, struct queued_record *records, uint64_t room) {
     uint64_t count = 0;
     for (uint32_t c = 0; c < core->class_count; c++) {
         const struct class *class = &core->classes[c];
@@ -265,12 +296,15 @@ uint64_t core_queued(const struct core *core, struct wavelets_record *records, u
                 if (class->queues[q].is_sink) {
                     continue;
                 }
-                for (const struct run *run = pe->inputs[q].first; run != NULL; run = run->next, count++) {
-                    if (count < room) {
-                        records[count] = (struct wavelets_record){.row = class->queues[q].number, .pe = pe->number,
-                                                                  .count = run->count - run->taken};
-                    }
+                if (pe->inputs[q].first == NULL) {
+                    continue;
                 }
+                if (count < room) {
+                    records[count] = queued_in(&pe->inputs[q]);
+                    records[count].row = class->queues[q].number;
+                    records[count].pe = pe->number;
+                }
+                count++;
             }
         }
     }
@@ -303,7 +337,7 @@ uint64_t core_sizes(uint32_t number) {
 #define SIZE(name, type) sizeof(type),
     static const uint64_t sizes[] = {SECTIONS(SIZE) sizeof(struct finding), sizeof(struct way),
                                      sizeof(struct wait_record), sizeof(struct task_record),
-                                     sizeof(struct wavelets_record), sizeof(struct trace_record),
+                                     sizeof(struct queued_record), sizeof(struct wavelets_record), sizeof(struct trace_record),
                                      sizeof(struct at_router_record), sizeof(struct message_record)};
 #undef SIZE
     return number < sizeof sizes / sizeof *sizes ? sizes[number] : 0;

@@ -461,6 +461,10 @@ class Machine:
         cycles = max([self.latest, *(pe.clock for pe in self.pes.values())])
         return Totals(cycles, self.wavelets, self.task_runs, self.steps)
 
+    def reached(self) -> int:
+        """Return the latest cycle that anything has reached, tasks that wait included."""
+        return max([self.totals().cycles, *(pe.now for pe in self.pes.values() if pe.frame is not None)])
+
     def printed(self) -> list[Printed]:
         """Return what programs have printed, in any order."""
         return self.prints

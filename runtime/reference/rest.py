@@ -14,6 +14,7 @@ from ..reports.rest import (
     HEADER,
     HELD,
     MESSAGE,
+    QUEUED,
     READS_FIFO,
     RECEIVES,
     SENDS,
@@ -46,7 +47,7 @@ def rest_of(machine: Machine) -> Rest:
     return Rest(
         _records([*_receives(pes), *_held_back(pes), *_sends(machine, worms)], WAIT),
         _records(_tasks(pes), TASK),
-        _records(_queued(pes), WAVELETS),
+        _records(_queued(pes), QUEUED),
         _records(_partly_unread(pes), WAVELETS),
         _records((record for color in colors for record in _at_routers(machine, color.color)), AT_ROUTER),
         _records(
@@ -160,12 +161,14 @@ def _tasks(pes: Iterable[PE]) -> Iterator[Record]:
 
 
 def _queued(pes: Iterable[PE]) -> Iterator[Record]:
-    """Yield the wavelets in input queues."""
+    """Yield the wavelets in input queues, and on and before the ways there."""
     for pe in pes:
         for queue in pe.inputs.values():
             count = sum(run.remaining for run in queue.runs)
+            paths = {id(run.path): run.path for run in queue.runs if run.path is not None}.values()
+            held = sum(max(0, path.pending - path.capacity) for path in paths)
             if count:
-                yield queue.number, pe.number, count
+                yield queue.number, pe.number, count, min(held, count)
 
 
 def _partly_unread(pes: Iterable[PE]) -> Iterator[Record]:

@@ -19,7 +19,7 @@ def lost_wavelets(names: Names, queue: int, pe: int) -> str:
     unit = int(fabric.pe_unit[pe])
     at = next(at for row, its, at in fabric.lost.tolist() if (row, its) == (queue, unit))
     color = names.color_at(queue, pe)
-    return f"its wavelets of color {names.color(color)} end at {names.pe(at)}: {_cause(names, color, pe, at)}"
+    return f"its wavelets of color {names.color(color)} end at {names.pe(at)}{_cause(names, color, pe, at)}"
 
 
 def _cause(names: Names, color: int, sender: int, at: int) -> str:
@@ -29,10 +29,9 @@ def _cause(names: Names, color: int, sender: int, at: int) -> str:
     receive, transmit = int(routers.receive[row, column]), int(routers.transmit[row, column])
     pe, name = names.pe(at), f"color {routers.label}"
     if not receive and not transmit:
-        comes = "" if at == sender else ", to which they are sent,"
-        return f"{pe}{comes} has no route for {name}; give it one, or stop the send before it"
+        return f", which has no route for {name}; give it one, or stop the send before it"
     where = _routed_at(names, color, row, column)
-    route = f"the route of {name} at {pe}{f' ({where})' if where else ''}"
+    route = f": the route of {name} at {pe}{f' ({where})' if where else ''}"
     come = {RAMP} if at == sender else set(_arriving(routers, row, column))
     if not any(receive >> port & 1 for port in come):
         wanted = " or ".join(PORTS[port] for port in sorted(come))

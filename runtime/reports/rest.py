@@ -42,6 +42,10 @@ TASK: np.dtype[Any] = np.dtype([("pe", "<u4"), ("task", "<u4"), ("blocked", "u1"
 WAVELETS: np.dtype[Any] = np.dtype([("row", "<u4"), ("pe", "<u4"), ("count", "<i8")], align=True)
 """Wavelets of a queue or color at a PE."""
 
+QUEUED: np.dtype[Any] = np.dtype([("row", "<u4"), ("pe", "<u4"), ("count", "<i8"), ("held", "<i8")], align=True)
+"""Wavelets that have been sent to an input queue of a PE and not been taken: `held` of them are still at their senders,
+since the ways to the queue are full."""
+
 AT_ROUTER: np.dtype[Any] = np.dtype(
     [("color", "<u4"), ("pe", "<u4"), ("port", "<u4"), ("position", "<u4"), ("count", "<i8")], align=True
 )
@@ -65,8 +69,8 @@ class Rest:
 
     waits: NDArray[Any] = field(default_factory=partial(np.zeros, 0, WAIT))
     tasks: NDArray[Any] = field(default_factory=partial(np.zeros, 0, TASK))
-    queued: NDArray[Any] = field(default_factory=partial(np.zeros, 0, WAVELETS))
-    """In input queues (not in sinks): of each queue and PE, or of each run."""
+    queued: NDArray[Any] = field(default_factory=partial(np.zeros, 0, QUEUED))
+    """Of each input queue (not of sinks) and PE with some."""
     sent: NDArray[Any] = field(default_factory=partial(np.zeros, 0, WAVELETS))
     """That units flagged PARTLY_UNREAD have sent so far on an output queue."""
     at_routers: NDArray[Any] = field(default_factory=partial(np.zeros, 0, AT_ROUTER))

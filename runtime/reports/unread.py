@@ -21,15 +21,11 @@ def unread(fabric: Fabric, rest: Rest) -> list[Unread]:
 
 
 def _in_queues(names: Names, rest: Rest) -> list[Unread]:
-    counts: dict[tuple[int, int], int] = {}
-    for queue, pe, count in rest.queued.tolist():
-        counts[queue, pe] = counts.get((queue, pe), 0) + count
     found: list[Unread] = []
-    for (queue, pe), count in sorted(counts.items()):
-        if count:
-            color, place = names.color(names.color_at(queue, pe)), names.position(pe)
-            room = None if names.fabric.network[queue] == NOWHERE else int(names.fabric.room[queue])
-            found.append(in_queue(color, place, count, names.queue(queue), names.queue_id(queue), room))
+    for queue, pe, count, held in np.sort(rest.queued, order=["row", "pe"]).tolist():
+        color, place = names.color(names.color_at(queue, pe)), names.position(pe)
+        room = None if names.fabric.network[queue] == NOWHERE else int(names.fabric.room[queue])
+        found.append(in_queue(color, place, count - held, names.queue(queue), names.queue_id(queue), room, held))
     return found
 
 

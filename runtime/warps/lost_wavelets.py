@@ -20,10 +20,9 @@ def cause(machine: WarpMachine, color: Color, sender: tuple[int, int], at: tuple
     receive, transmit = int(color.receive[at]), int(color.transmit[at])
     pe, name = f"PE ({column}, {row})", f"color {color.label}"
     if not receive and not transmit:
-        comes = "" if at == sender else ", to which they are sent,"
-        return f"{pe}{comes} has no route for {name}; give it one, or stop the send before it"
+        return f", which has no route for {name}; give it one, or stop the send before it"
     where = color.routed_at(row, column)
-    route = f"the route of {name} at {pe}{f' ({where})' if where else ''}"
+    route = f": the route of {name} at {pe}{f' ({where})' if where else ''}"
     come = {RAMP} if at == sender else set(_arriving(color, at))
     if not any(receive >> port & 1 for port in come):
         wanted = " or ".join(PORTS[port] for port in sorted(come))

@@ -231,6 +231,11 @@ class WarpMachine:
         """When the last task and the last operation ended."""
         return max([int(cls.clock.max()) for cls in self.classes] + [self.scheduler.latest])
 
+    @property
+    def reached(self) -> int:
+        """The latest cycle at which a task or an operation ended: not how far tasks are that wait."""
+        return self.cycles
+
     def counts(self) -> Counts:
         """Return what has been done so far."""
         return Counts(self.scheduler.wavelets, self.scheduler.task_runs, self.scheduler.steps)

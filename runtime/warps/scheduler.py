@@ -59,6 +59,7 @@ class Scheduler:
         """Operations that have looked at a FIFO, when, and have to end if nothing turns out to have come by then."""
         self.steps = 0
         self._limit = NEVER
+        self._limit_of_run: int | None = None
         """Of `steps`."""
         self.bound = NEVER
         """Of `steps`, until the limit or until the watch looks again."""
@@ -82,6 +83,7 @@ class Scheduler:
         Returns whether it stopped because `until` holds, which is asked now and then.
         """
         self._limit = NEVER if step_limit is None else self.steps + step_limit
+        self._limit_of_run = step_limit
         self._looked = self.steps
         self.bound = min(self._limit, NEVER if self.machine.watch is None else self.steps + MIN_STEPS)
         if until is None:
@@ -382,8 +384,8 @@ class Scheduler:
         steps = self.steps + uncounted
         if steps > self._limit:
             raise LoomError(
-                f"the program runs past its step limit in @{warp.code.name} on {warp.cls.describe(warp.units)}; raise "
-                "the limit, or look for a loop or a task that never ends",
+                f"the program runs past its step limit of {self._limit_of_run} in @{warp.code.name} on "
+                f"{warp.cls.describe(warp.units)}; raise the limit, or look for a loop or a task that never ends",
                 where,
             )
         watch = self.machine.watch

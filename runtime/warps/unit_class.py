@@ -219,7 +219,7 @@ class UnitClass:
         color = list(self.machine.colors.values())[int(queue.colors[unit])]
         x, y = self.grid_position(*unit)
         why = cause(self.machine, color, (y, x), at)
-        return f"its wavelets of color {color.label} end at PE ({at[1]}, {at[0]}): {why}"
+        return f"its wavelets of color {color.label} end at PE ({at[1]}, {at[0]}){why}"
 
     # Scheduling
 

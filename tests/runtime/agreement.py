@@ -46,6 +46,8 @@ class Outcome:
     """How each launch has ended: "" or the sentence of the error."""
     is_beyond: bool = False
     """The executor cannot run the program."""
+    hung_at: str = ""
+    """The cycle of the report of a hang, in words; "" if the executor knows none."""
     failed: bool = False
     """A mistake has stopped the program: where the other PEs are then is left open."""
     memory: dict[tuple[int, int], Any] = field(default_factory=dict)
@@ -95,7 +97,10 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
         except Deadlock as error:
             result.is_pressed = way.executor == "reference" and machine.executor.engine.is_pressed  # pyright: ignore
             # How many wait, and since when; the lines that follow group them, and the groups are the executor's.
-            result.ended.append(str(error).splitlines()[0])
+            # The first engine does not know how far tasks are that wait.
+            first = str(error).splitlines()[0]
+            result.hung_at = "" if way.executor == "warps" else first
+            result.ended.append(first.partition(": ")[2])
             break
         except LoomError as error:
             # Which of several PEs is named, and which of several mistakes is met first, depends on the order.
@@ -133,6 +138,8 @@ def differences(one: Outcome, other: Outcome) -> list[str]:
         for name in ("ended", "counts", "received", "log")
         if getattr(one, name) != getattr(other, name)
     ]
+    if one.hung_at and other.hung_at and one.hung_at != other.hung_at:
+        found.append(f"ended: {one.hung_at} {other.hung_at}")
     mine, theirs = one.findings, other.findings
     if one.is_batched or other.is_batched:
         mine, theirs = (sorted({PE.sub("PE", line) for line in lines}) for lines in (mine, theirs))

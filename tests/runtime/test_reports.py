@@ -17,12 +17,12 @@ from loomir.runtime.findings import FINDING, FIRST_WARNING, VALUES, Code, Findin
 from loomir.runtime.places import Lattice
 from loomir.runtime.reports.rest import (
     HELD,
+    QUEUED,
     READS_FIFO,
     RECEIVES,
     SENDS,
     TASK,
     WAIT,
-    WAVELETS,
     WRITES_FIFO,
     Rest,
 )
@@ -153,9 +153,7 @@ def fields(wait):
 
 def test_wavelets_in_queues() -> None:
     fabric = loaded(SEND)
-    rest = Rest(
-        queued=np.array([(row_of(fabric, "queues", "in"), 1, 2), (row_of(fabric, "queues", "in"), 1, 1)], WAVELETS)
-    )
+    rest = Rest(queued=np.array([(row_of(fabric, "queues", "in"), 1, 3, 0)], QUEUED))
     (left,) = unread(fabric, rest)
     assert str(left) == "3 wavelets of color @east wait in input queue @in (id 3) of PE (1, 0): nothing reads them"
 

@@ -521,7 +521,7 @@ def test_operations_one_after_the_other_share_a_queue() -> None:
 def test_step_limit() -> None:
     made = machine(task("t", "flow.activate @t") + main("flow.activate @t"))
     made.launch("main", [])
-    with pytest.raises(LoomError, match=r"step limit in @t on PE \(0, 0\)"):
+    with pytest.raises(LoomError, match=r"step limit of 1000 in @t on PE \(0, 0\)"):
         made.run(1000)
 
 
@@ -539,7 +539,7 @@ def test_step_limit_of_an_endless_loop(body: str) -> None:
         scf.yield %l : i16
       }}"""))  # fmt: skip
     made.launch("main", [])
-    with pytest.raises(LoomError, match=r"step limit in @main on PE \(0, 0\)"):
+    with pytest.raises(LoomError, match=r"step limit of 1000 in @main on PE \(0, 0\)"):
         made.run(1000)
 
 

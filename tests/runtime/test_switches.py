@@ -95,7 +95,7 @@ def test_wavelets_that_nothing_reads_or_that_leave_the_grid() -> None:
     engine.run()
     assert [str(left) for left in engine.unread()] == [
         "2 wavelets of color @c left the grid to the north of PE (0, 0)",
-        "1 wavelet of color @c arrived at PE (1, 0), which has no input queue for the color",
+        "1 wavelet of color @c arrived at PE (1, 0), where no operation and no task reads the color",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock
 
@@ -56,7 +57,7 @@ def test_a_receiver_without_queue() -> None:
     assert (left.color, left.place, left.wavelets, left.sender) == ("c", (2, 0), 3, (0, 0))
     assert (
         str(left)
-        == "3 wavelets of color @c were sent by PE (0, 0) to PE (2, 0), which has no input queue for the color"
+        == "3 wavelets of color @c were sent by PE (0, 0) to PE (2, 0), where no operation and no task reads the color"
     )
 
 
@@ -82,3 +83,68 @@ def test_what_nobody_reads_is_an_error() -> None:
     text = program("").replace("flow.queue input @in id 2 colors [@c on [:, :]]", "")
     with pytest.raises(LoomError, match=r"on PE \(0, 0\) sends wavelets that reach no queue"):
         load(parse(text)).run()
+
+
+def exchange(count: int) -> str:
+    """Both PEs send `count` wavelets to each other, and neither receives before it has sent."""
+    wavelets = "flow.queue_stream @{} extent {} : !flow.stream<f32>"
+    sides = "".join(
+        f"""flow.units @{name} on [{x}, :] words 600 {{
+          flow.buffer @a at 0 : memref<{count}xf32>
+          flow.queue output @out id 2 colors [@{out} on [:, :]]
+          flow.queue input @in id 3 colors [@{into} on [:, :]]
+          flow.task local @both id 9 active {{
+            %a = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
+            %o = {wavelets.format("out", count)}
+            flow.apply fmovs %o, %a : !flow.stream<f32>, !flow.stream<f32>
+            %i = {wavelets.format("in", count)}
+            flow.apply fmovs %a, %i : !flow.stream<f32>, !flow.stream<f32>
+          }}
+        }}"""
+        for name, x, out, into in (("left", 0, "c", "d"), ("right", 1, "d", "c"))
+    )
+    return f"""flow.fabric @pair target "wse3" grid 2 by 1 {{
+      flow.color @c = 4
+      flow.color @d = 5
+      flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1, :] from [west] to [ramp]
+      flow.route @d on [1, :] from [ramp] to [west]
+      flow.route @d on [0, :] from [east] to [ramp]
+      {sides}
+    }}"""
+
+
+@pytest.mark.executors("reference", "core")
+@pytest.mark.parametrize("more", [0, 1, 184])
+def test_no_more_wait_than_fit_on_the_way(more: int) -> None:
+    """DSD-214: a way holds the words of both queues and of its links; the sender keeps the rest."""
+    wse3 = targets.get("wse3")
+    holds = wse3.output_queue_words[2] + wse3.input_queue_words[3] + wse3.timing.link_words
+    machine = load(parse(exchange(holds + more)))
+    if not more:
+        machine.run()
+        return
+    with pytest.raises(Deadlock, match=f"no more than {holds} wavelets fit on the way") as caught:
+        machine.run()
+    assert [(left.color, left.wavelets) for left in caught.value.unread] == [("c", holds), ("d", holds)]
+    assert str(caught.value.unread[0]) == (
+        f"{holds} wavelets of color @c wait in input queue @in (id 3) of PE (1, 0) and on the way there: nothing reads "
+        f"them, and the sender still holds {more} more"
+    )
+    # Both began at cycle 0, and are where they sent.
+    begun = wse3.timing.task_start
+    cycle = int(str(caught.value).split("deadlock at cycle ")[1].split()[0])
+    assert machine.cycles == 0 and begun <= cycle < begun + holds + more
+    assert caught.value.statistics["cycles_estimated"] == cycle
+
+
+@pytest.mark.executors("reference", "core")
+@pytest.mark.parametrize("text", [program(receive(4), "1:"), exchange(200)])
+def test_a_deadlock_is_at_the_same_cycle_on_both(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cycles: set[str] = set()
+    for executor in ("reference", "core"):
+        monkeypatch.setenv("LOOM_EXECUTOR", executor)
+        with pytest.raises(Deadlock) as caught:
+            load(parse(text)).run()
+        cycles.add(str(caught.value).split(":")[0])
+    assert len(cycles) == 1 and cycles != {"deadlock at cycle 0 (estimated)"}

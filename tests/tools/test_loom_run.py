@@ -324,7 +324,8 @@ def test_deadlock(run_loom: Run, write: Write, tmp_path: Path) -> None:
     assert "Traceback" not in outcome.err
     # What the program did until then is of use; what it was to compute is not there.
     assert {path, tmp_path / "s.json"} == set(tmp_path.iterdir())
-    assert json.loads((tmp_path / "s.json").read_text())["grid"] == [2, 1]
+    stats = json.loads((tmp_path / "s.json").read_text())
+    assert stats["grid"] == [2, 1] and f"deadlock at cycle {stats['cycles_estimated']} (" in first
 
 
 def test_a_hang_leaves_the_trace(run_loom: Run, write: Write, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from loomir.runtime.deadlock import Deadlock
 from loomir.runtime.fabric.connect import fabric_of
 from loomir.runtime.fabric.model import WAY, Fabric
 from loomir.runtime.findings import FINDING, Code
-from loomir.runtime.reports.rest import AT_ROUTER, MESSAGE, RECEIVES, TASK, WAIT, WAVELETS
+from loomir.runtime.reports.rest import AT_ROUTER, MESSAGE, QUEUED, RECEIVES, TASK, WAIT, WAVELETS
 from loomir.runtime.tables.format import SECTIONS, Tables
 from loomir.runtime.tables.instructions import CONTROL, DSD_ROWS
 from loomir.runtime.trace_lines import RECORD
@@ -245,7 +245,15 @@ def test_records_are_as_python_has_them() -> None:
     sizes = library.load().core_sizes
     sizes.restype = ctypes.c_uint64
     records: dict[str, np.dtype[Any]] = {name: SECTIONS[name] for name in SECTIONS_READ}
-    records |= {"finding": FINDING, "way": WAY, "wait": WAIT, "task": TASK, "wavelets": WAVELETS, "trace": RECORD}
+    records |= {
+        "finding": FINDING,
+        "way": WAY,
+        "wait": WAIT,
+        "task": TASK,
+        "queued": QUEUED,
+        "wavelets": WAVELETS,
+        "trace": RECORD,
+    }
     records |= {"at router": AT_ROUTER, "message": MESSAGE}
     assert [sizes(number) for number in range(len(records))] == [record.itemsize for record in records.values()]
 
