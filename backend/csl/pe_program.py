@@ -14,6 +14,7 @@ from ...csl import syntax
 from ...csl.source import Source
 from ...csl.syntax import Declaration, Expression, Statement
 from ...dialects import dsd, dsr, wse
+from ...dialects.machine.elements import is_one_number
 from ...targets import Target
 from ...targets.memcpy import COMMAND_STREAM
 from . import tree
@@ -443,7 +444,7 @@ class PeProgram:
             array = tree.array_type(shape, tree.name(element))
             if op.value is None or not any(_bits(number) for number in values):
                 value = tree.builtin("zeros", array)
-            elif op.value.is_splat():
+            elif is_one_number(op.value):
                 value = tree.builtin("constants", array, literal_of(element, values[0]))
             else:
                 value = tree.sequence([literal_of(element, number) for number in values], array)
@@ -697,7 +698,7 @@ def _is_known_element(user: Operation, array: SSAValue) -> bool:
 def numbers_of(value: DenseIntOrFPElementsAttr) -> list[int | float]:
     """Return the elements of a dense value, row-major; one for a splat."""
     values = cast("Sequence[int | float]", value.get_values())
-    return [values[0]] if value.is_splat() else list(values)
+    return [values[0]] if is_one_number(value) else list(values)
 
 
 def _bits(number: int | float) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -46,13 +47,24 @@ def parse_dense(parser: Parser, element_type: Attribute, shape: Sequence[int]) -
 
 
 def print_dense(printer: Printer, value: DenseIntOrFPElementsAttr) -> None:
-    """Print initial values so that `parse_dense` reads them again: infinities and NaNs as bytes, not as integers."""
-    if isa(value.get_element_type(), AnyFloat) and any(
-        not math.isfinite(n) for n in value.get_values() if isinstance(n, float)
+    """Print initial values so that `parse_dense` reads them again.
+
+    Infinities and NaNs are printed as bytes, not as integers, and so are zeros of both signs, not as one of them.
+    """
+    if isa(value.get_element_type(), AnyFloat) and (
+        any(not math.isfinite(n) for n in value.get_values() if isinstance(n, float))
+        or value.is_splat() != is_one_number(value)
     ):
         printer.print_string(f'dense<"0x{value.data.data.hex().upper()}">')
     else:
         value.print_without_type(printer)
+
+
+def is_one_number(value: DenseIntOrFPElementsAttr) -> bool:
+    """Return True if all elements are the same, bit for bit."""
+    size: int = cast(Any, value.get_element_type()).size
+    data = value.data.data
+    return data == data[:size] * (len(data) // size)
 
 
 def parse_element_type(parser: AttrParser, owner: str) -> Attribute:

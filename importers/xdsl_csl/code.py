@@ -29,6 +29,7 @@ from ...backend.csl.types import literal_of, refuse, scalar_type
 from ...csl import syntax
 from ...csl.syntax import Expression, Statement
 from ...diagnostics.errors import LoomError
+from ...dialects.machine.elements import is_one_number
 from ...operations import integers
 from .types import array_type, is_untyped, type_expression
 
@@ -478,6 +479,6 @@ def _dense(op: Operation, value: DenseIntOrFPElementsAttr, memory: MemRefType, t
     element = scalar_type(memory.element_type)
     assert element is not None, "checked with the type of the array"
     values = list(value.get_values())
-    if len(values) == 1 or value.is_splat():
+    if len(values) == 1 or is_one_number(value):
         return tree.builtin("constants", type, literal_of(element, values[0]))  # pyright: ignore[reportArgumentType]
     return tree.sequence([literal_of(element, number) for number in values], type)  # pyright: ignore[reportArgumentType]

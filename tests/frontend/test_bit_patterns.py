@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from io import StringIO
+from typing import cast
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat, TensorType, bf16, f16, f32
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 
+from loomir.backend.csl.pe_program import numbers_of
+from loomir.dialects.machine.elements import parse_dense, print_dense
+from loomir.frontend.pe import dense
 from loomir.operations.bit_patterns import are_all_same, identity, patterns
 
 from .harness import Csl
@@ -123,3 +135,18 @@ def test_arrays_are_compared_by_bits(numbers: list[int]) -> None:
     doubles = [0.0, -0.0]
     assert identity(doubles[0]) != identity(doubles[1])
     assert identity(np.array([1 << 70], object)) == identity(np.array([1 << 70], object))
+
+
+@pytest.mark.parametrize("numbers", [[0.0, -0.0], [-0.0, 0.0, 0.0], [-0.0, -0.0], [0.0, 0.0], [-0.0, 1.0], [1.5, 1.5]])
+@pytest.mark.parametrize("element", [f16, bf16, f32])
+def test_zeros_in_text(numbers: list[float], element: AnyFloat) -> None:
+    """Printed and read again, in IR and as what becomes a list in CSL, zeros keep their signs."""
+    value = dense(TensorType(element, [len(numbers)]), numbers)
+    text = StringIO()
+    print_dense(Printer(text), value)
+    again = parse_dense(Parser(Context(), text.getvalue()), element, [len(numbers)])
+    expected = [(number, math.copysign(1.0, number)) for number in numbers]
+    read = cast("Sequence[float]", again.get_values())
+    assert [(number, math.copysign(1.0, number)) for number in read] == expected
+    listed = numbers_of(again)
+    assert len(listed) == (1 if len(set(map(repr, numbers))) == 1 else len(numbers))
