@@ -83,7 +83,8 @@ def test_step_limit(monkeypatch: pytest.MonkeyPatch, compiled: Path) -> None:
     runner = SdkRuntime(compiled, suppress_simfab_trace=True)
     runner.load()
     runner.run()
-    message = r"^pe\.csl:7:3: error: launch of 'main': the program runs past its step limit in @main on PE \(1, 0\)"
+    past = rf"the program runs past its step limit of {STEPS} in @main on PE \(1, 0\)"
+    message = rf"^pe\.csl:7:3: error: launch of 'main': {past}"
     with pytest.raises(SdkError, match=message):
         runner.launch("main", nonblock=False)
     with pytest.raises(SdkError, match=r"launch of 'main': the run has failed before: the program runs past its step"):
