@@ -27,7 +27,7 @@ from xdsl.utils.hints import isa
 
 from ..diagnostics.errors import one_line
 from ..diagnostics.locations import location_of
-from .machine.elements import print_dense
+from .machine.elements import print_typed_dense
 
 Table = dict[str, Any]
 """What JSON can hold."""
@@ -35,9 +35,7 @@ Table = dict[str, Any]
 
 def _print_attribute(printer: Printer, attribute: Attribute) -> None:
     if isa(attribute, DenseIntOrFPElementsAttr):
-        print_dense(printer, attribute)
-        printer.print_string(" : ")
-        printer.print_attribute(attribute.get_type())
+        print_typed_dense(printer, attribute)
     else:
         printer.print_attribute(attribute)
 

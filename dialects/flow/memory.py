@@ -31,7 +31,15 @@ from xdsl.utils.hints import isa
 from ...operations import integers
 from ..assembly import parse_attributes, print_attributes
 from ..building import build, integer, string
-from ..machine.elements import ELEMENT_TYPES, MEMORY_TYPES, memory_bytes, parse_memref, print_dense, verify_memory_type
+from ..machine.elements import (
+    ELEMENT_TYPES,
+    MEMORY_TYPES,
+    memory_bytes,
+    parse_memref,
+    print_dense,
+    print_typed_dense,
+    verify_memory_type,
+)
 from ..machine.memory import BufferOperation, ExportOperation
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
 from .code import FuncOp
@@ -215,7 +223,24 @@ class ParamOp(SymbolDefinition, SymbolUser):
     def __init__(self, name: str, values: DenseIntOrFPElementsAttr):
         super().__init__(properties={"sym_name": StringAttr(name), "values": values})
 
-    assembly_format = "$sym_name `=` $values attr-dict"
+    @classmethod
+    def parse(cls, parser: Parser) -> ParamOp:
+        name = parser.parse_symbol_name().data
+        parser.parse_punctuation("=")
+        position = parser.pos
+        values = parser.parse_attribute()
+        if not isa(values, DenseIntOrFPElementsAttr):
+            parser.raise_error(f"parameter @{name} has {values}; write dense<...> and its type", position)
+        op = cls(name, values)
+        op.attributes.update(parse_attributes(parser))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" = ")
+        print_typed_dense(printer, self.values)
+        print_attributes(printer, self)
 
     @property
     def symbol_kind(self) -> str:

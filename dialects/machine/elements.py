@@ -60,6 +60,13 @@ def print_dense(printer: Printer, value: DenseIntOrFPElementsAttr) -> None:
         value.print_without_type(printer)
 
 
+def print_typed_dense(printer: Printer, value: DenseIntOrFPElementsAttr) -> None:
+    """Print initial values and their type so that they are read again as an attribute."""
+    print_dense(printer, value)
+    printer.print_string(" : ")
+    printer.print_attribute(value.get_type())
+
+
 def is_one_number(value: DenseIntOrFPElementsAttr) -> bool:
     """Return True if all elements are the same, bit for bit."""
     size: int = cast(Any, value.get_element_type()).size

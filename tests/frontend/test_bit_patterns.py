@@ -17,6 +17,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from loomir.backend.csl.pe_program import numbers_of
+from loomir.dialects import flow
 from loomir.dialects.machine.elements import parse_dense, print_dense
 from loomir.frontend.pe import dense
 from loomir.operations.bit_patterns import are_all_same, identity, patterns
@@ -150,3 +151,14 @@ def test_zeros_in_text(numbers: list[float], element: AnyFloat) -> None:
     assert [(number, math.copysign(1.0, number)) for number in read] == expected
     listed = numbers_of(again)
     assert len(listed) == (1 if len(set(map(repr, numbers))) == 1 else len(numbers))
+
+
+def test_zeros_of_flow_parameters_in_text() -> None:
+    values = dense(TensorType(f32, [1, 3]), [0.0, -0.0, 0.0])
+    text = StringIO()
+    Printer(text).print_op(flow.ParamOp("f", values))
+    context = Context()
+    context.load_dialect(flow.Flow)
+    again = Parser(context, text.getvalue()).parse_op()
+    assert isinstance(again, flow.ParamOp)
+    assert again.values == values
