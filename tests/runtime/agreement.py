@@ -98,7 +98,7 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
             result.is_pressed = way.executor == "reference" and machine.executor.engine.is_pressed  # pyright: ignore
             # How many wait, and since when; the lines that follow group them, and the groups are the executor's.
             # The first engine does not know how far tasks are that wait.
-            first = str(error).splitlines()[0]
+            first = error.message.splitlines()[0]
             result.hung_at = "" if way.executor == "warps" else first
             result.ended.append(first.partition(": ")[2])
             break

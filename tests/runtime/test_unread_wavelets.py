@@ -146,5 +146,5 @@ def test_a_deadlock_is_at_the_same_cycle_on_both(text: str, monkeypatch: pytest.
         monkeypatch.setenv("LOOM_EXECUTOR", executor)
         with pytest.raises(Deadlock) as caught:
             load(parse(text)).run()
-        cycles.add(str(caught.value).split(":")[0])
+        cycles.add(caught.value.message.split(":")[0])
     assert len(cycles) == 1 and cycles != {"deadlock at cycle 0 (estimated)"}
