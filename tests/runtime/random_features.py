@@ -1,5 +1,7 @@
 """Parts of random `flow` programs: FIFOs, host streams, registers, switches, senders that meet, on_control, networks.
 
+What needs nothing of the machine to itself is an `Extra`: collective directives, exception masks, many functions.
+
 Each is a piece of a program by itself, with its own colors, queues, microthreads, tasks and buffers, so it is free of
 races whatever stands beside it; its tasks run code of the generator on the state that the whole unit shares.
 """
@@ -320,14 +322,19 @@ class Switch(Feature):
 
     def choose(self) -> None:
         random = self.generator.random
-        self.runs = [
-            (random.randint(0, 3), random.choice([0, 1, 1, 1, 2]), random.random() < 0.5)
-            for _ in range(random.randint(1, 4))
-        ]
-        """Data wavelets and the command behind them, and whether the PEs see it."""
+        self.runs = [(random.randint(0, 3), self.commands()) for _ in range(random.randint(1, 4))]
+        """Data wavelets and the commands behind them, each with whether the PEs see it."""
         self.ring = random.choice(["", "", " ring"])
         self.pop = random.choice(["", " always_pop", " pop_on_advance", " pop_on_advance_nop"])
         self.both = random.random() < 0.3
+
+    def commands(self) -> list[tuple[int, bool]]:
+        """Return the commands of a control wavelet: one for all routers that it passes, or for each its own."""
+        random = self.generator.random
+        codes, count = [0, 1, 1, 1, 2], random.choice([0, 0, 1, 3, 8])
+        if not count:
+            return [(random.choice(codes), random.random() < 0.5)] * 2
+        return [(random.choice(codes), random.random() < 0.5) for _ in range(count)]
 
     def fabric(self) -> list[str]:
         color, last = self.row(), self.generator.width - 1
@@ -349,11 +356,11 @@ class Switch(Feature):
     def start(self) -> None:
         generator = self.generator
         with self.where("first"):
-            for count, command, hidden in self.runs:
+            for count, commands in self.runs:
                 for _ in range(count):
                     value = generator.new("", f"arith.extsi {generator.value('i16')} : i16 to i32")
                     self.send("i32", "", value)
-                word = encode([(command, hidden), (command, hidden)], self.control)
+                word = encode(commands, self.control)
                 self.send("i32", " control", generator.new("", f"arith.constant {word - (word >> 31 << 32)} : i32"))
 
     def tasks(self) -> None:
@@ -544,3 +551,117 @@ class Messages(Feature):
 
 
 FEATURES: tuple[type[Feature], ...] = (Fifo, HostStream, Register, Switch, Crossing, OnControl, Messages)
+
+
+@dataclass
+class Extra:
+    """A part of a program that needs no color, queue, task or memory of its own. `slot` tells those of a kind apart."""
+
+    generator: Writer
+    slot: int
+
+    def __post_init__(self) -> None:
+        self.choose()
+
+    def choose(self) -> None:
+        """Draw what is particular to the part."""
+
+    def members(self) -> list[str]:
+        """Return what stands before all tasks and functions of the units."""
+        return []
+
+    def start(self) -> None:
+        """Write what the program does first."""
+
+    def statement(self) -> None:
+        """Write what any code of the program may do."""
+
+
+@dataclass
+class Directives(Extra):
+    """All PEs of a row or column call the same directives, each as often as it gets to them; seldom one is another."""
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.axis = "xy"[self.slot % 2]
+        self.first = [self.call() for _ in range(random.randint(0, 3))]
+        self.later = self.call()
+        self.differs = random.random() < 0.15
+
+    def call(self) -> tuple[str, int, int]:
+        random = self.generator.random
+        return random.choice(["broadcast", "scatter", "reduce"]), random.randint(0, 3), random.randint(1, 5)
+
+    def write(self, call: tuple[str, int, int]) -> None:
+        generator = self.generator
+        name, root, count = call
+        operands = [generator.new("", f"arith.constant {value} : i16") for value in (root, count)]
+        generator.emit(f'flow.directive "{name}" along "{self.axis}", {", ".join(operands)}')
+
+    def start(self) -> None:
+        for call in self.first:
+            self.write(call)
+        if self.differs:
+            generator = self.generator
+            root = generator.new("", "flow.get_param @pi : i16")
+            count = generator.new("", "flow.get_param @pu : i16")
+            generator.emit(f'flow.directive "{self.later[0]}" along "{self.axis}", {root}, {count}')
+
+    def statement(self) -> None:
+        self.write(self.later)
+
+
+@dataclass
+class ExceptionMasks(Extra):
+    """Code between changes of the floating point exceptions that stop the PE: most find none, some do."""
+
+    ALL = 0b11111 << 3
+
+    def choose(self) -> None:
+        random = self.generator.random
+        bits = [1 << bit for bit in range(3, 8)]
+        self.unmasked = sum(random.sample(bits, random.choice([1, 1, 2, 5])))
+
+    def mask(self, stops: int) -> None:
+        generator = self.generator
+        generator.emit(f"flow.set_exception_mask {generator.new('', f'arith.constant {self.ALL & ~stops} : i16')}")
+
+    def statement(self) -> None:
+        generator, random = self.generator, self.generator.random
+        outer = generator.scope()
+        kind = random.choice(["f32", "f16"])
+        harmless = {name: [] for name in outer}
+        if random.random() < 0.75:
+            generator.values = harmless
+            numbers = [generator.new(kind, f"arith.constant {number} : {kind}") for number in ("0.5", "-1.25", "2.0")]
+        else:
+            numbers = [generator.value(kind) for _ in range(3)]
+        self.mask(self.unmasked)
+        for _ in range(random.randint(1, 3)):
+            operation = random.choice(["addf", "subf", "mulf", "maximumf"])
+            numbers.append(generator.new(kind, f"arith.{operation} {', '.join(random.sample(numbers, 2))} : {kind}"))
+        self.mask(0)
+        generator.values = outer
+        at = generator.index(4)
+        generator.emit(f"flow.store {numbers[-1]}, @{STATE[kind]}[{at}] : {kind}")
+        if random.random() < 0.1:
+            # Whatever comes next may stop the PE.
+            self.mask(self.unmasked)
+
+
+@dataclass
+class Functions(Extra):
+    """Functions for the host, so many that some of the tasks behind them are not bits of one word any more."""
+
+    def choose(self) -> None:
+        self.count = self.generator.random.randint(40, 70)
+
+    def members(self) -> list[str]:
+        lines: list[str] = []
+        for number in range(self.count):
+            name = f"other{self.slot}_{number}"
+            lines += [f'flow.export @{name} as "{name}"', f"flow.func @{name}() {{", "  flow.return", "}"]
+        return lines
+
+
+EXTRAS: tuple[type[Extra], ...] = (Directives, ExceptionMasks, Functions)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from .random_features import FEATURES, Feature, Messages, Sent
+from .random_features import EXTRAS, FEATURES, Feature, Messages, Sent
 
 BINARY_I = ("addi", "subi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui", "shli", "shrsi", "shrui")
 BINARY_F = ("addf", "subf", "mulf", "maximumf", "minimumf")
@@ -132,6 +132,10 @@ class Generator:
         for _ in range(count):
             chosen.append(random.choice([kind for kind in kinds if kind is not Messages or kind not in chosen]))
         self.features = [kind(self, slot) for slot, kind in enumerate(chosen)]
+        self.extras = [
+            kind(self, slot)
+            for slot, kind in enumerate(random.choices(EXTRAS, k=random.choice([0, 0, 1, 2]) if most_features else 0))
+        ]
 
     # Text
 
@@ -446,6 +450,10 @@ class Generator:
                 f"flow.{self.random.choice(['block', 'unblock', 'unblock'])} @{self.random.choice(self.blockable)}"
             )
 
+    def extra(self) -> None:
+        if self.extras:
+            self.random.choice(self.extras).statement()
+
     def flag(self, param: str) -> str:
         value = self.new("", f"flow.get_param @{param} : i16")
         zero = self.new("", "arith.constant 0 : i16")
@@ -502,8 +510,10 @@ class Generator:
                 outer = self.scope()
                 self.activate()
                 self.values = outer
-            elif choice < 0.88:
+            elif choice < 0.86:
                 self.block()
+            elif choice < 0.88:
+                self.extra()
             elif choice < 0.96:
                 self.send()
             elif not self.in_function:
@@ -580,8 +590,8 @@ class Generator:
             address += 16 * size
         for line in self.params:
             self.emit(line)
-        for feature in self.features:
-            for line in feature.members():
+        for part in [*self.features, *self.extras]:
+            for line in part.members():
                 self.emit(line)
         for channel in self.channels:
             self.emit(f"flow.queue input @in{channel.number} id {channel.number} colors [{channel.in_colors}]")
@@ -620,8 +630,8 @@ class Generator:
                 self.receive(channel)
             elif channel.role == "sync":
                 self.emit(f"flow.activate @done{channel.number}")
-        for feature in self.features:
-            feature.start()
+        for part in [*self.features, *self.extras]:
+            part.start()
         self.body(self.random.randint(2, 6))
         for channel in self.channels:
             if not channel.forwarded and self.random.random() < 0.8:
@@ -741,5 +751,6 @@ def random_exchange(random: Random) -> RandomProgram:
     sent = [sent for feature in generator.features for sent in feature.sent]
     # Parts are started by a launch, and a second one would start them again before they have ended.
     launches = (3,) if generator.features else random.choice([(3,), (3, -1)])
-    parts = [channel.role for channel in generator.channels] + [type(one).__name__ for one in generator.features]
+    parts = [channel.role for channel in generator.channels]
+    parts += [type(one).__name__ for one in [*generator.features, *generator.extras]]
     return RandomProgram(text, launches, tuple(sent), tuple(parts))

@@ -18,7 +18,7 @@ from loomir.runtime import executors
 from ..searches import examples
 from .agreement import Way, differences, kinds_of, outcome, reduced
 from .flow_modules import parse
-from .random_features import FEATURES
+from .random_features import EXTRAS, FEATURES
 from .random_programs import RandomProgram, random_exchange
 
 FIRST = Way("warps")
@@ -81,7 +81,7 @@ def test_many_random_programs(program: RandomProgram) -> None:
 def test_programs_have_all_parts() -> None:
     """Every kind of channel and feature is in many programs."""
     parts = Counter(part for seed in range(300) for part in random_exchange(Random(seed)).parts)
-    wanted = {"async", "unblock", "sync", "data", "pair", "forward", *(kind.__name__ for kind in FEATURES)}
+    wanted = {"async", "unblock", "sync", "data", "pair", "forward", *(kind.__name__ for kind in FEATURES + EXTRAS)}
     assert parts.keys() == wanted
     assert min(parts.values()) >= 20
 
