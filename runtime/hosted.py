@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
@@ -16,6 +16,7 @@ from ..operations import integers, nans
 from ..operations.prices import Prices
 from ..operations.print_format import shown, split_format
 from ..operations.scalar_types import numpy_type
+from .class_memory import ClassMemory
 from .engine import BUDGET, CALLS, ERROR, Engine
 from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
 from .fabric.connect import fabric_of
@@ -69,6 +70,7 @@ class HostedEngine:
         self.tables = fabric.tables
         self.fabric = fabric
         self.engine = engine
+        self._memory = ClassMemory(fabric, engine.memory)
         self._warnings = warnings
         self._worded = 0
         self._functions: dict[str, Sequence[tuple[int, tuple[str, ...]]]] = {}
@@ -82,36 +84,16 @@ class HostedEngine:
 
     def read(self, region: Region, address: int | Array, values: Array) -> None:
         """Read elements of the memory of the units of a region into `values`; see `Executor.read`."""
-        size, count = values.dtype.itemsize, values.shape[2]
-        for number, member, units in self._shares(region, address):
-            found = np.zeros((len(units), count * size), np.uint8)
-            memory, limit = self.engine.memory[number], 2 * int(self.fabric.words[number])
-            for first, rows in _by_address(address, member):
-                there = max(0, min(count, (limit - first) // size)) * size
-                found[rows, :there] = memory[units[rows], first : first + there]
-            values[member] = found.view(values.dtype)
+        self._memory.read(region, address, values)
 
     def write(self, region: Region, address: int | Array, values: Array) -> None:
         """Write elements to the memory of the units of a region; see `Executor.write`."""
-        for number, member, units in self._shares(region, address):
-            data = np.ascontiguousarray(values[member]).view(np.uint8).reshape(len(units), -1)
-            for first, rows in _by_address(address, member):
-                self.engine.memory[number][units[rows], first : first + data.shape[1]] = data[rows]
+        self._memory.write(region, address, values)
 
     def image(self, number: int) -> npt.NDArray[np.uint16]:
         """Return the memory in use of the units of a class, [units by rows of the grid, words]."""
         words = self.outline.classes[number].words
         return np.ascontiguousarray(self.engine.memory[number][:, : 2 * words]).view(np.uint16)
-
-    def _shares(self, region: Region, address: int | Array) -> Iterator[tuple[int, Array, Array]]:
-        """Yield each class in a region: its number, its members there [h, w], and their units."""
-        x, y, w, h = region
-        class_of = self.outline.class_of[y : y + h, x : x + w]
-        unit_of = self.fabric.pe_unit.reshape(self.fabric.height, self.fabric.width)[y : y + h, x : x + w]
-        for number in np.unique(class_of[class_of >= 0]).tolist():
-            member = (class_of == number) & (np.asarray(address) >= 0)
-            if member.any():
-                yield number, member, unit_of[member]
 
     # Launches and streams
 
@@ -313,16 +295,6 @@ class HostedEngine:
 
     def _on_grid(self, values: Array) -> Array:
         return values.reshape(self.fabric.height, self.fabric.width)
-
-
-def _by_address(address: int | Array, member: Array) -> Iterator[tuple[int, Array | slice]]:
-    """Yield each byte address of some members of a region, with those members that have it."""
-    if isinstance(address, int):
-        yield address, slice(None)
-        return
-    addresses = np.broadcast_to(address, member.shape)[member]
-    for first in np.unique(addresses).tolist():
-        yield first, np.flatnonzero(addresses == first)
 
 
 # Scalars

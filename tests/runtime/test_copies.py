@@ -16,7 +16,7 @@ from loomir.runtime import Machine
 from .flow_modules import parse
 from .machines import load
 
-WIDTH, HEIGHT, COUNT = 6, 4, 3
+WIDTH, HEIGHT, COUNT = 8, 4, 3
 WORDS = 64
 POINTERS = [[2 * (20 + x + y) for x in range(WIDTH)] for y in range(HEIGHT)]
 PROGRAM = f"""flow.fabric @test target "wse3" grid {WIDTH} by {HEIGHT} {{
@@ -32,6 +32,10 @@ PROGRAM = f"""flow.fabric @test target "wse3" grid {WIDTH} by {HEIGHT} {{
     flow.initialize @p[0] = @at
     flow.export @p as "a" points_to memref<{COUNT}xi16>
   }}
+  flow.units @torn on [3, :2] + [7, 1:] words {WORDS} {{
+    flow.buffer @a at 9 : memref<{COUNT}xi16>
+    flow.export @a as "a"
+  }}
 }}"""
 
 
@@ -39,7 +43,9 @@ def start(x: int, y: int) -> int | None:
     """The first word of @a on a PE; None where there is none."""
     if x % 2 == 0:
         return 4
-    return 20 + x + y if x % 4 == 1 else None
+    if x % 4 == 1:
+        return 20 + x + y
+    return 9 if (y < 2 if x == 3 else y > 0) else None
 
 
 def inside(x: int, y: int, w: int, h: int) -> list[tuple[int, int]]:
@@ -105,6 +111,18 @@ def test_symbols_of_some_classes() -> None:
     image, places = machine.image(1)
     assert (image == memory[places[:, 1], places[:, 0]]).all()
     assert (machine.exporting("a")[0] == [start(x, 0) is not None for x in range(WIDTH)]).all()
+
+
+@pytest.mark.usefixtures("memory_in_use")
+def test_what_is_beyond_the_memory_in_use_is_zero() -> None:
+    machine, memory = made()
+    count = 2 * WORDS
+    found = machine.read_region("a", 0, 1, WIDTH, 1, count, np.uint16)
+    for column, row in inside(0, 1, WIDTH, 1):
+        first = start(column, row)
+        assert first is not None
+        expected = np.concatenate([memory[row, column, first:], np.zeros(first + count - WORDS, np.uint16)])
+        assert (found[0, column] == expected).all()
 
 
 def test_a_copy_that_ends_beyond_the_memory_in_use_writes_nothing() -> None:
