@@ -217,7 +217,7 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
     uint64_t resources = inputs + class->input_count * sizeof(struct input);
     uint64_t registers = resources + class->resource_count * sizeof(struct resource);
     uint64_t sides = registers + core->register_count * sizeof(struct descriptor);
-    class->pe_bytes = (sides + (class->input_count - class->queue_count) * sizeof(struct side) + 63) / 64 * 64;
+    class->pe_bytes = (sides + (class->input_count - class->source_count) * sizeof(struct side) + 63) / 64 * 64;
     class->pes = allocate_large(core, units * class->pe_bytes);
     const int32_t *numbers = input->unit_pes + input->class_first[class->number];
     for (uint32_t unit = 0; unit < units; unit++) {
@@ -251,6 +251,9 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
                 pe->unblockings[task->unblockings].blocked = -1;
             }
         }
+        for (uint32_t place = 0; place < class->input_count; place++) {
+            pe->inputs[place].path.origin = NO_ORIGIN;
+        }
         if (pe->active != 0 || class->task_count > MASKED_TASKS) {
             touch(core, pe);
         }
@@ -268,20 +271,27 @@ static void prepare_class(struct core *core, const struct core_input *input, uin
     class->memory = input->memory[number];
     class->bytes = input->memory_bytes[number];
     class->threads = threads;
-    class->queue_count = class->row->queue_count;
-    for (uint32_t q = (uint32_t)core->tables.queues_count; q < core->queue_count; q++) {
-        class->queue_count += input->queue_class[q] == (int32_t)number;
+    const struct queue_row *rows = core->tables.queues + class->row->queues;
+    uint32_t queue_rows = class->row->queue_count, outputs = 0;
+    for (uint32_t q = 0; q < queue_rows; q++) {
+        outputs += rows[q].direction != INPUT_QUEUE;
     }
-    class->input_count = class->queue_count + 2 * class->row->fifo_count;
-    class->queues = core_allocate(core, class->input_count, sizeof *class->queues);
-    class->resource_count = class->input_count + threads;
-    uint32_t place = 0;
-    for (; place < class->row->queue_count; place++) {
-        prepare_queue(core, input, class, place, class->row->queues + place);
+    class->source_count = queue_rows - outputs;
+    for (uint32_t q = (uint32_t)core->tables.queues_count; q < core->queue_count; q++) {
+        class->source_count += input->queue_class[q] == (int32_t)number;
+    }
+    class->input_count = class->source_count + 2 * class->row->fifo_count;
+    class->queue_count = class->input_count + outputs;
+    class->queues = core_allocate(core, class->queue_count, sizeof *class->queues);
+    class->resource_count = class->queue_count + threads;
+    uint32_t source = 0, output = class->input_count;
+    for (uint32_t q = 0; q < queue_rows; q++) {
+        uint32_t place = rows[q].direction == INPUT_QUEUE ? source++ : output++;
+        prepare_queue(core, input, class, place, class->row->queues + q);
     }
     for (uint32_t q = (uint32_t)core->tables.queues_count; q < core->queue_count; q++) {
         if (input->queue_class[q] == (int32_t)number) {
-            prepare_queue(core, input, class, place++, q);
+            prepare_queue(core, input, class, source++, q);
         }
     }
     if (class->row->flags & CLASS_TRAPS) {

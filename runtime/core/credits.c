@@ -9,14 +9,20 @@
 
 /* Returns the record of a way at its receiver. */
 static inline struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
-    for (struct path *path = input->paths; path != NULL; path = path->next) {
-        if (path->origin == origin) {
-            return path;
-        }
+    struct path *path = &input->path;
+    if (path->origin == origin) {
+        return path;
     }
-    struct path *path = pool_take(core, &core->paths);
-    *path = (struct path){.next = input->paths, .origin = origin, .capacity = way->capacity, .back = way->back};
-    input->paths = path;
+    struct path *others = path->next;
+    if (path->origin != NO_ORIGIN) {
+        for (path = others; path != NULL; path = path->next) {
+            if (path->origin == origin) {
+                return path;
+            }
+        }
+        path = input->path.next = pool_take(core, &core->paths);
+    }
+    *path = (struct path){.next = others, .origin = origin, .capacity = way->capacity, .back = way->back};
     return path;
 }
 
@@ -29,7 +35,8 @@ struct path *path_of(struct core *core, const struct way *way, const struct pe *
 void next_credits(const struct path *path, struct takes *credits) {
     uint32_t number = path->pending < path->capacity ? path->capacity - path->pending : 0;
     const struct takes *takes = &path->last;
-    for (uint32_t k = path->older_count;; k--) {
+    const struct older_takes *older = path->older;
+    for (uint32_t k = older == NULL ? 0 : older->count;; k--) {
         if (number <= takes->count) {
             cycle first = takes->first + (cycle)(takes->count - number) * takes->rate + path->back;
             *credits = (struct takes){.first = first, .rate = takes->rate > 0 ? takes->rate : 1, .count = number};
@@ -40,7 +47,7 @@ void next_credits(const struct path *path, struct takes *credits) {
             *credits = (struct takes){.count = number};
             return;
         }
-        takes = &path->older[(path->older_first + k - 1) % path->older_room];
+        takes = &older->takes[(older->first + k - 1) % older->room];
     }
 }
 
@@ -60,8 +67,9 @@ static cycle taken_at(const struct path *path, uint64_t number) {
         return path->last.first + (cycle)(path->last.count - number) * path->last.rate;
     }
     number -= path->last.count;
-    for (uint32_t k = path->older_count; k-- > 0;) {
-        const struct takes *takes = &path->older[(path->older_first + k) % path->older_room];
+    const struct older_takes *older = path->older;
+    for (uint32_t k = older == NULL ? 0 : older->count; k-- > 0;) {
+        const struct takes *takes = &older->takes[(older->first + k) % older->room];
         if (number <= takes->count) {
             return takes->first + (cycle)(takes->count - number) * takes->rate;
         }
@@ -100,37 +108,44 @@ struct path *path_send(struct core *core, struct input *input, const struct way 
     return path;
 }
 
+/* Makes the ring of a way larger. */
+static struct older_takes *widen_ring(struct core *core, struct older_takes *full) {
+    uint32_t room = full == NULL ? 2 : 2 * full->room;
+    struct payload *block = payload_take(core, (sizeof *full + room * sizeof(struct takes)) / 4);
+    struct older_takes *older = (struct older_takes *)(void *)block->words;
+    *older = (struct older_takes){.room = room};
+    if (full != NULL) {
+        older->sum = full->sum;
+        older->count = full->count;
+        for (uint32_t k = 0; k < full->count; k++) {
+            older->takes[k] = full->takes[(full->first + k) % full->room];
+        }
+        payload_drop(core, (struct payload *)(void *)((char *)full - offsetof(struct payload, words)));
+    }
+    return older;
+}
+
 /* Keeps the last takes while a credit for them may still be late, and not more of them than the way holds. */
 static void keep_takes(struct core *core, struct path *path) {
     cycle end = path->last.first + (cycle)(path->last.count - 1) * path->last.rate;
+    struct older_takes *older = path->older;
     if (path->last.count == 0 || end + path->back <= path->leaves) {
-        path->older_count = 0; /* whatever is sent from now on leaves later */
-        path->older_sum = 0;
+        if (older != NULL) {
+            older->count = older->sum = 0; /* whatever is sent from now on leaves later */
+        }
         return;
     }
-    while (path->older_count > 0 &&
-           path->older_sum + path->last.count - path->older[path->older_first].count >= path->capacity) {
-        path->older_sum -= path->older[path->older_first].count;
-        path->older_first = (path->older_first + 1) % path->older_room;
-        path->older_count--;
+    while (older != NULL && older->count > 0 &&
+           older->sum + path->last.count - older->takes[older->first].count >= path->capacity) {
+        older->sum -= older->takes[older->first].count;
+        older->first = (older->first + 1) % older->room;
+        older->count--;
     }
-    if (path->older_count == path->older_room) {
-        uint32_t room = path->older_room == 0 ? 2 : 2 * path->older_room;
-        struct payload *block = payload_take(core, room * (sizeof(struct takes) / 4));
-        struct takes *older = (struct takes *)(void *)block->words;
-        for (uint32_t k = 0; k < path->older_count; k++) {
-            older[k] = path->older[(path->older_first + k) % path->older_room];
-        }
-        if (path->block != NULL) {
-            payload_drop(core, path->block);
-        }
-        path->block = block;
-        path->older = older;
-        path->older_first = 0;
-        path->older_room = room;
+    if (older == NULL || older->count == older->room) {
+        path->older = older = widen_ring(core, older);
     }
-    path->older[(path->older_first + path->older_count++) % path->older_room] = path->last;
-    path->older_sum += path->last.count;
+    older->takes[(older->first + older->count++) % older->room] = path->last;
+    older->sum += path->last.count;
 }
 
 /* Notes that wavelets of a way are taken, and ends the sends that waited for it. */

@@ -16,12 +16,12 @@ static bool is_fifo(const struct operand_state *operand) {
 
 /* Sets up the ends of FIFOs of a class, and of each of its PEs with all places free. */
 void prepare_fifos(struct core *core, struct class *class) {
-    for (uint32_t place = class->queue_count; place < class->input_count; place++) {
+    for (uint32_t place = class->source_count; place < class->input_count; place++) {
         struct queue *queue = &class->queues[place];
-        uint32_t row = class->row->fifos + (place - class->queue_count) / 2;
+        uint32_t row = class->row->fifos + (place - class->source_count) / 2;
         queue->fifo = &core->tables.fifos[row];
         queue->number = row;
-        queue->writes = (place - class->queue_count) % 2;
+        queue->writes = (place - class->source_count) % 2;
         queue->action = queue->writes ? queue->fifo->full_action : queue->fifo->empty_action;
         uint32_t task = queue->writes ? queue->fifo->pop_task : queue->fifo->push_task;
         queue->starts = task == NO_ROW ? NO_TASK : (uint16_t)(task - class->row->tasks);
@@ -109,7 +109,7 @@ static void wake(struct core *core, struct open *open, uint32_t place, const str
 void look_at_fifos(struct core *core, struct open *open, struct run **runs, int64_t count) {
     struct pe *pe = open->pe;
     for (int k = 0; k < open->inputs; k++) {
-        if (open->queue[k] >= pe->class->queue_count && !(open->polls >> k & 1)) {
+        if (open->queue[k] >= pe->class->source_count && !(open->polls >> k & 1)) {
             wake(core, open, open->queue[k], runs[k], count);
         }
     }
@@ -136,7 +136,7 @@ static void leave_in(struct core *core, struct pe *pe, uint32_t place, const str
 void leave_places(struct core *core, struct open *open, int64_t count, cycle begin, cycle rate) {
     struct run run = {.first = begin + open->rate, .rate = (uint32_t)rate, .count = (uint32_t)count};
     for (int k = 0; k < open->inputs; k++) {
-        if (open->queue[k] >= open->pe->class->queue_count && open->source[k] > 0) {
+        if (open->queue[k] >= open->pe->class->source_count && open->source[k] > 0) {
             leave_in(core, open->pe, open->queue[k] + 1, &run);
         }
     }

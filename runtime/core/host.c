@@ -276,7 +276,7 @@ static struct queued_record queued_in(const struct input *input) {
     for (const struct run *run = input->first; run != NULL; run = run->next) {
         found.count += run->count - run->taken;
     }
-    for (const struct path *path = input->paths; path != NULL; path = path->next) {
+    for (const struct path *path = &input->path; path != NULL; path = path->next) {
         found.held += path->pending > path->capacity ? path->pending - path->capacity : 0;
     }
     if (found.held > found.count) {
@@ -292,7 +292,7 @@ uint64_t core_queued(const struct core *core, struct queued_record *records, uin
         const struct class *class = &core->classes[c];
         for (uint32_t unit = 0; unit < class->units; unit++) {
             const struct pe *pe = pe_at(class, unit);
-            for (uint32_t q = 0; q < class->queue_count; q++) {
+            for (uint32_t q = 0; q < class->source_count; q++) {
                 if (class->queues[q].is_sink) {
                     continue;
                 }

@@ -185,22 +185,27 @@ struct claim {
     uint32_t ahead;
 };
 
+/* Takes before the last, a ring: `sum` wavelets in all */
+struct older_takes {
+    uint32_t first, count, room, sum;
+    struct takes takes[];
+};
+
 /* What a way from an output queue to an input queue holds */
 struct path {
-    struct path *next; /* of other senders to the same queue */
-    uint64_t origin;
     struct claim *claims;
-    struct multicast *waiting; /* go on when a wavelet is taken */
-    struct pe *held;           /* looks again at its queue `held_place` then; or NULL */
-    uint32_t held_place;
-    uint32_t capacity, back;
     cycle leaves;      /* own time of the last wavelet that has been handed over */
-    struct takes last; /* and those before it, a ring, while they may matter */
+    struct takes last; /* and those before it, while they may matter */
     uint32_t pending;  /* wavelets that have been handed over and not taken */
-    struct takes *older;
-    struct payload *block; /* holds the ring */
-    uint32_t older_first, older_count, older_room, older_sum;
+    uint32_t capacity, back;
+    uint32_t held_place;
+    struct pe *held;           /* looks again at its queue `held_place` when a wavelet is taken; or NULL */
+    struct multicast *waiting; /* go on then */
+    struct older_takes *older; /* in a payload, or NULL */
+    struct path *next;         /* of other senders to the same queue */
+    uint64_t origin;           /* NO_ORIGIN: of no sender yet */
 };
+#define NO_ORIGIN UINT64_MAX
 
 /* A send by several ways, which may be full */
 struct multicast {
@@ -271,7 +276,7 @@ struct resource {
 struct input {
     struct run *first, *last;
     struct open *waiting; /* the first that waits */
-    struct path *paths;   /* of its senders */
+    struct path path;     /* of its first sender; the others follow */
 };
 
 /* An end of a FIFO on a PE */
@@ -314,8 +319,8 @@ struct pe {
     struct task_state *tasks;
     struct activations *activations; /* by the places of the tasks among those that have some */
     struct unblockings *unblockings;
-    struct input *inputs;       /* by queue of the class, then ends of FIFOs */
-    struct resource *resources; /* the same, then microthreads */
+    struct input *inputs;       /* by input queue of the class, then ends of FIFOs */
+    struct resource *resources; /* the same, then output queues and microthreads */
     struct side *sides;         /* ends of FIFOs: to read, to write */
     struct descriptor *registers;
     uint64_t *suspended; /* its stack, while it waits in the middle of a task */
@@ -376,14 +381,16 @@ struct variable {
 
 struct class {
     const struct class_row *row;
-    uint32_t number, units, task_count, queue_count, resource_count, threads, variable_count;
-    uint32_t input_count; /* queues and ends of FIFOs */
+    uint32_t number, units, task_count, resource_count, threads, variable_count;
+    uint32_t source_count; /* input queues and sinks */
+    uint32_t input_count;  /* these and the ends of FIFOs */
+    uint32_t queue_count;  /* these and the output queues */
     uint32_t activations, unblockings; /* tasks that completions activate, and unblock */
     uint64_t bytes; /* of the memory of a PE */
     int64_t words;  /* of it that it may touch */
     int64_t stack_room; /* bytes of it for calls */
     struct task *tasks;
-    struct queue *queues; /* those of the class, then its sinks, then the ends of FIFOs */
+    struct queue *queues; /* its input queues, then its sinks, the ends of FIFOs, and its output queues */
     struct variable *variables;
     uint64_t data_tasks; /* that wavelets may start */
     uint32_t *unmasked;  /* of each unit, exceptions that stop it, as bits; NULL if nothing unmasks any */
@@ -841,10 +848,10 @@ void leave_elements(struct core *core, struct open *open, struct payload *payloa
                     cycle rate);
 void prepare_fifos(struct core *core, struct class *class);
 static inline uint32_t fifo_place(const struct class *class, uint32_t row, bool writes) {
-    return class->queue_count + 2 * (row - class->row->fifos) + writes;
+    return class->source_count + 2 * (row - class->row->fifos) + writes;
 }
 static inline struct side *side_at(const struct pe *pe, uint32_t place) {
-    return &pe->sides[place - pe->class->queue_count];
+    return &pe->sides[place - pe->class->source_count];
 }
 
 /* resources.c */
@@ -854,7 +861,7 @@ bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cy
 void resource_extend(struct pe *pe, uint32_t place, cycle end);
 bool resources_rest(struct core *core);
 static inline uint32_t thread_place(const struct pe *pe, const struct operation *operation) {
-    return pe->class->input_count + operation->thread;
+    return pe->class->queue_count + operation->thread;
 }
 static inline struct resource *resource_of(const struct pe *pe, uint32_t place) {
     return &pe->resources[place];

@@ -3,7 +3,7 @@
 
 static void conflict(struct core *core, struct pe *pe, uint32_t place, const struct early *early) {
     const struct class *class = pe->class;
-    if (place < class->queue_count) {
+    if (place < class->source_count || (place >= class->input_count && place < class->queue_count)) {
         fail(core, pe, USES_QUEUE, early->later_task, early->where,
              VALUES(early->later, early->earlier, early->earlier_task, class->queues[place].number));
     } else if (place < class->input_count) {
@@ -12,7 +12,7 @@ static void conflict(struct core *core, struct pe *pe, uint32_t place, const str
                     class->queues[place].writes));
     } else {
         fail(core, pe, USES_MICROTHREAD, early->later_task, early->where,
-             VALUES(early->later, early->earlier, early->earlier_task, place - class->input_count));
+             VALUES(early->later, early->earlier, early->earlier_task, place - class->queue_count));
     }
 }
 
@@ -61,9 +61,19 @@ bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cy
     return true;
 }
 
+/* Returns the place of a resource among those of its class: queues, in the order of the program, before ends of FIFOs. */
+static uint32_t rank(const struct early *early) {
+    const struct class *class = early->pe->class;
+    uint32_t place = early->place, fifo_ends = class->input_count - class->source_count;
+    if (place < class->source_count || (place >= class->input_count && place < class->queue_count)) {
+        return class->queues[place].number;
+    }
+    return class->row->queues + class->queue_count - fifo_ends + place;
+}
+
 static bool comes_before(const struct early *a, const struct early *b) {
     uint32_t first = a->pe->class->number, second = b->pe->class->number;
-    return first != second ? first < second : a->place != b->place ? a->place < b->place : a->pe->unit < b->pe->unit;
+    return first != second ? first < second : a->place != b->place ? rank(a) < rank(b) : a->pe->unit < b->pe->unit;
 }
 
 /* Checks uses that are still open when nothing can happen any more; returns false if another use had started. */
