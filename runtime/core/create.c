@@ -64,10 +64,13 @@ static void prepare_accesses(struct core *core) {
 /* Slots of uses, their numbers and their descriptors, each use's side by side. */
 static void prepare_uses(struct core *core, const int64_t *call_bytes) {
     const struct tables *tables = &core->tables;
-    uint64_t slots = 0, numbers = 0, descriptors = 0;
+    uint64_t slots = 0, numbers = 0, descriptors = 0, applications = 0;
     for (uint64_t k = 0; k < tables->uses_count; k++) {
         const struct body_row *body = &tables->bodies[tables->uses[k].body];
         slots += body->slots;
+        for (int n = 0; n < body->slots; n++) {
+            applications += tables->slot_kinds[body->slot_kinds + (uint32_t)n] == SLOT_OPERATION;
+        }
         numbers += body->numbers;
         descriptors += body->descriptors;
     }
@@ -75,6 +78,8 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
     core->slots = core_allocate(core, slots, sizeof *core->slots);
     core->numbers = core_allocate(core, numbers, sizeof *core->numbers);
     core->descriptors = core_allocate(core, descriptors, sizeof *core->descriptors);
+    core->applications = core_allocate(core, applications, sizeof *core->applications);
+    struct application *application = core->applications;
     union slot *slot = core->slots;
     int64_t *number = core->numbers;
     struct descriptor *descriptor = core->descriptors;
@@ -101,7 +106,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
                                               .load = NO_ROW};
             memcpy(descriptor->extents, row->extents, sizeof row->extents);
             memcpy(descriptor->strides, row->strides, sizeof row->strides);
-            note_plain(descriptor);
+            note_plain(core, descriptor);
             descriptor++;
         }
         for (int n = 0; n < body->slots; n++, slot++) {
@@ -110,7 +115,10 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
             case SLOT_USE: slot->use = &core->uses[row]; break;
             case SLOT_COLUMN: slot->column = tables->column_values + tables->columns[row].values; break;
             case SLOT_ACCESS: slot->access = &core->accesses[row]; break;
-            case SLOT_OPERATION: slot->operation = &core->operations[row]; break;
+            case SLOT_OPERATION:
+                prepare_application(application, &core->operations[row], use);
+                slot->application = application++;
+                break;
             case SLOT_TASK: slot->number = row - tables->classes[tables->tasks[row].owner].tasks; break;
             default: slot->number = row; break;
             }
@@ -309,6 +317,7 @@ static void make_pool(struct pool *pool, uint64_t size) { *pool = (struct pool){
 /* Runs the code that the PEs of each class run before anything else, at no cost. */
 static void run_starts(struct core *core) {
     core->moves = MAX_MOVES_AT_A_TIME;
+    note_observers(core);
     core->budget = UINT64_MAX;
     for (uint64_t k = 0; k < core->tables.starts_count && !has_failed(core); k++) {
         const struct start_row *start = &core->tables.starts[k];
@@ -367,8 +376,8 @@ static void prepare(struct core *core, const struct core_input *input) {
     place_registers(core);
     prepare_operations(core, input);
     prepare_accesses(core);
-    prepare_uses(core, input->call_bytes);
     prepare_quick(core);
+    prepare_uses(core, input->call_bytes);
     uint32_t threads = 0;
     for (uint64_t k = 0; k < core->tables.operations_count; k++) {
         uint16_t thread = core->tables.operations[k].microthread;
@@ -441,7 +450,7 @@ void core_destroy(struct core *core) {
         pool_free_all(pools[k]);
     }
     void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses, core->operations,
-                      core->slots, core->numbers, core->descriptors, core->bounds, core->prices, core->heap, core->stack,
+                      core->slots, core->applications, core->numbers, core->descriptors, core->bounds, core->prices, core->heap, core->stack,
                       core->arriving, core->blocks, core->warnings, core->warned, core->prints.words,
                       core->trace.words};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {

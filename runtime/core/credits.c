@@ -8,7 +8,7 @@
 #include "machine.h"
 
 /* Returns the record of a way at its receiver. */
-static inline struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
+struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
     struct path *path = &input->path;
     if (path->origin == origin) {
         return path;
@@ -62,7 +62,7 @@ void keep_send(struct core *core, struct send **send) {
 }
 
 /* Returns when the last but `number` - 1 of the wavelets that have been taken was; -1 if long ago. */
-static cycle taken_at(const struct path *path, uint64_t number) {
+cycle taken_at(const struct path *path, uint64_t number) {
     if (number <= path->last.count) {
         return path->last.first + (cycle)(path->last.count - number) * path->last.rate;
     }
@@ -92,8 +92,11 @@ struct path *path_send(struct core *core, struct input *input, const struct way 
     }
     if (path->pending > path->capacity) {
         keep_send(core, send);
-        struct claim *claim = pool_take(core, &core->claims);
-        *claim = (struct claim){.next = path->claims, .send = *send, .ahead = path->pending - path->capacity - 1};
+        bool is_own = !(*send)->is_claiming;
+        struct claim *claim = is_own ? &(*send)->claim : pool_take(core, &core->claims);
+        *claim = (struct claim){.next = path->claims, .send = *send, .ahead = path->pending - path->capacity - 1,
+                                .is_own = is_own};
+        (*send)->is_claiming = true;
         path->claims = claim;
         (*send)->waiting++;
         return path;
@@ -148,13 +151,8 @@ static void keep_takes(struct core *core, struct path *path) {
     older->sum += path->last.count;
 }
 
-/* Notes that wavelets of a way are taken, and ends the sends that waited for it. */
-void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
-    if (path == NULL) {
-        return;
-    }
-    assert(path->pending >= count);
-    path->pending -= count;
+/* Notes when wavelets of a way are taken. */
+void note_takes(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
     struct takes *last = &path->last;
     cycle step = last->count == 1 ? first - last->first : last->rate;
     if (last->count > 0 && (count == 1 || rate == step) && step > 0 && step < UINT32_MAX &&
@@ -165,6 +163,16 @@ void path_taken(struct core *core, struct path *path, cycle first, cycle rate, u
         keep_takes(core, path);
         *last = (struct takes){.first = first, .rate = (uint32_t)rate, .count = count};
     }
+}
+
+/* Notes that wavelets of a way are taken, and ends the sends that waited for it. */
+void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
+    if (path == NULL) {
+        return;
+    }
+    assert(path->pending >= count);
+    path->pending -= count;
+    note_takes(core, path, first, rate, count);
     if (path->held != NULL) {
         core->multicasts_waiting--;
         go_on_later(core, (struct arrival){.pe = path->held, .place = path->held_place});
@@ -185,7 +193,9 @@ void path_taken(struct core *core, struct path *path, cycle first, cycle rate, u
         *link = claim->next;
         struct send *send = claim->send;
         cycle time = first + (cycle)claim->ahead * rate + path->back + send->tail;
-        pool_give(&core->claims, claim);
+        if (!claim->is_own) {
+            pool_give(&core->claims, claim);
+        }
         send_accepted(core, send, time);
     }
 }

@@ -24,7 +24,7 @@ static uint64_t words_between(const struct core *core, const struct frame *frame
     return (uint64_t)((const uint64_t *)frame - core->stack);
 }
 
-static struct descriptor *descriptors_of(struct frame *frame) {
+static inline struct descriptor *descriptors_of(struct frame *frame) {
     return (struct descriptor *)(registers_of(frame) + frame->use->body->registers);
 }
 
@@ -188,7 +188,7 @@ static int64_t moderate(int64_t value) { return within(value); }
 static int64_t element_words(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
 
 /* Changes a frame's descriptor; returns the code of a finding, or 0. */
-static uint32_t change(struct descriptor *walk, uint32_t op, uint32_t place, int64_t value) {
+static uint32_t change(const struct core *core, struct descriptor *walk, uint32_t op, uint32_t place, int64_t value) {
     bool is_walk = walk->type == MEMORY_WALK;
     if (walk->type == FIFO_END) {
         return DESCRIPTOR_SHAPE;
@@ -205,42 +205,47 @@ static uint32_t change(struct descriptor *walk, uint32_t op, uint32_t place, int
         walk->address = (int32_t)(value & WORD_MASK) >> 1;
         if (op == I_rebase) {
             walk->row = NO_ROW;
-            walk->plain = 0;
+            walk->shape = 0;
         }
+        note_place(core, walk);
         return 0;
-    case I_set_offset: walk->address = within(walk->address + moderate(value) * element_words(walk)); return 0;
+    case I_set_offset:
+        walk->address = within(walk->address + moderate(value) * element_words(walk));
+        note_place(core, walk);
+        return 0;
     case I_set_stride:
         walk->strides[place & 3] = (int16_t)value;
-        note_plain(walk);
+        note_plain(core, walk);
         return 0;
     case I_set_extent:
         walk->extents[place & 3] = (uint16_t)value;
-        note_plain(walk);
+        note_plain(core, walk);
         return 0;
     case I_advance:
         if (!is_walk) {
             return DESCRIPTOR_SHAPE;
         }
         walk->address = within(walk->address + moderate(value));
+        note_place(core, walk);
         return 0;
     case I_resize:
         if (walk->type == FIFO_END || (is_walk && walk->dimensions != 1)) {
             return DESCRIPTOR_SHAPE;
         }
         walk->extents[0] = (uint16_t)value;
-        note_plain(walk);
+        note_plain(core, walk);
         return 0;
     case I_restride:
         if (!is_walk || walk->dimensions != 1) {
             return DESCRIPTOR_SHAPE;
         }
         walk->strides[0] = (int16_t)value;
-        note_plain(walk);
+        note_plain(core, walk);
         return 0;
     default:
         walk->mark = (uint16_t)value;
         walk->flags |= MARKED;
-        note_plain(walk);
+        note_plain(core, walk);
         return 0;
     }
 }
@@ -254,19 +259,26 @@ static int64_t *log_record(struct core *core, struct log *log, uint64_t words) {
     return record;
 }
 
-/* Issues the operation of an instruction; `values` and descriptors are those of the frame. */
-static int issue(struct core *core, struct pe *pe, struct frame *frame, const struct operation *operation,
+/* Issues an operation that is not computed in memory at once. */
+static int issue(struct core *core, struct pe *pe, int64_t *registers, const struct application *application,
                  uint32_t where, cycle *now) {
-    char *const bases[BASES] = {(char *)registers_of(frame), (char *)(uintptr_t)frame->use->descriptors,
-                                (char *)descriptors_of(frame)};
-    int how = quick_apply(core, pe, operation, bases, where, now);
+    int how = NOT_QUICK;
+    if (application->form == SENDS_MOVE) {
+        how = send_move(core, pe, application, registers, where, now);
+    } else if (application->form == RECEIVES_MOVE) {
+        how = receive_move(core, pe, application, registers, where, now);
+    }
+    if (how == NOT_QUICK) {
+        how = quick_transfer(core, pe, application, registers, where, now);
+    }
     if (how != NOT_QUICK) {
         return how;
     }
+    const struct operation *operation = application->operation;
     struct operand_state operands[MAX_OPERANDS];
     for (int k = 0; k <= operation->sources; k++) {
-        const char *at = bases[operation->places[k].base] + operation->places[k].offset;
-        operands[k].is_number = operation->places[k].base == IN_REGISTERS;
+        const char *at = operand_at(application, registers, k);
+        operands[k].is_number = application->is_number[k];
         if (operands[k].is_number) {
             memcpy(&operands[k].number, at, sizeof operands[k].number);
         } else {
@@ -476,7 +488,7 @@ next:
     CASE(restride):
     CASE(rebase):
     CASE(mark): {
-        uint32_t code = change(descriptors_of(frame) + (ip->a & 0x3FFF), ip->op, ip->c, r[ip->b]);
+        uint32_t code = change(core, descriptors_of(frame) + (ip->a & 0x3FFF), ip->op, ip->c, r[ip->b]);
         if (code == ADDRESS_ODD) {
             FAIL(ADDRESS_ODD, r[ip->b] & WORD_MASK, 2);
         } else if (code != 0) {
@@ -486,11 +498,22 @@ next:
         NEXT;
     }
     CASE(apply): {
-        const struct operation *operation = slots[ip->a].operation;
+        const struct application *application = slots[ip->a].application;
+        if (application->form <= COMPUTES_3_NUMBER) {
+            cycle taken = quick_compute(core, pe, application, r);
+            if (taken >= 0) {
+                now += taken;
+                if (ip->b != NO_REGISTER) {
+                    r[ip->b] = 1;
+                }
+                ip++;
+                NEXT;
+            }
+        }
         pe->now = now;
         pe->stopped = false;
         cycle after = now;
-        int how = issue(core, pe, frame, operation, WHERE, &after);
+        int how = issue(core, pe, r, application, WHERE, &after);
         now = after;
         switch (how) {
         case WENT_WRONG: STOP(FAILED);

@@ -71,10 +71,11 @@ struct descriptor {
     uint16_t mark; /* in the high halves of wavelets, if MARKED */
     uint16_t held; /* 1 + place of the data structure register it was read from; 0: none */
     uint32_t load; /* row of the load that says how operations run, or NO_ROW */
-    uint8_t plain; /* kept up to date by `note_plain` */
+    uint8_t shape; /* what `plain` is if its elements are where they belong */
+    uint8_t plain; /* both are kept up to date by `note_plain` */
 };
-/* Descriptors that operations take quickly (quick.c): elements side by side of a buffer, 16 or 32 bits each, and runs of
- * wavelets that carry nothing but one element. */
+/* Descriptors that operations take quickly (quick.c): elements side by side, inside of a buffer, 16 or 32 bits each, and
+ * runs of wavelets that carry nothing but one element. Those of elements are the words of one. */
 enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN };
 /* Flags of our own: operations move the register on; the code does not say that the register holds a FIFO */
 enum { MARKED = 0x80, SAVES_ADDRESS = 0x40, HOLDS_FIFO = 0x20 };
@@ -88,16 +89,6 @@ struct access {
     const struct access_dim_row *dims;
 };
 
-/* Where an operand of an operation is found: so many bytes into the registers of the frame, or into descriptors */
-struct operand_place {
-    uint32_t offset;
-    uint8_t base;
-    uint8_t plain; /* of its descriptor if it is in memory and quick */
-    uint8_t step;  /* bytes from an element to the next then; 0 of a number */
-    uint8_t odd;   /* bits that its address does not have */
-};
-enum { IN_REGISTERS, IN_USE, IN_FRAME, BASES };
-
 struct operation {
     const struct operation_row *row;
     const struct kernel *kernel;
@@ -105,7 +96,6 @@ struct operation {
     uint8_t sources;
     uint8_t is_move, is_async, has_completion, on_control;
     uint8_t words;                          /* of an element of the destination */
-    struct operand_place places[MAX_OPERANDS];
     uint32_t numerator, denominator;             /* cycles of an element, but for strides */
     uint32_t plain_numerator, plain_denominator; /* of operands side by side */
     uint32_t plain_rate;                         /* whole cycles from one of these to the next */
@@ -117,11 +107,35 @@ struct operation {
     struct operation *variants; /* the same with other settings */
 };
 enum { NO_TASK = 0xFFFF };
+
+/* An operation as the code of a use applies it. Its operands are descriptors or, in registers, numbers; those of the
+ * frame are so many bytes behind its first register, the others are at an address. */
+struct operand_place {
+    uint64_t offset;
+    uint64_t in_frame; /* all bits set, or 0 */
+};
+struct application {
+    const struct operation *operation;
+    uint8_t form;                    /* the short way that it may take */
+    uint8_t is_number[MAX_OPERANDS];
+    uint8_t plain[MAX_OPERANDS];     /* of a descriptor in memory that is taken quickly */
+    struct operand_place places[MAX_OPERANDS];
+    ptrdiff_t steps[MAX_OPERANDS];   /* bytes from an element to the next then; 0 of a number */
+};
+/* Short ways of operations: with all operands in memory, side by side, of one size, and numbers at the end; moves from
+ * a queue, or to one; and others, none with a number as destination. */
+enum { NO_SHORT_WAY, COMPUTES_1, COMPUTES_2, COMPUTES_2_NUMBER, COMPUTES_3, COMPUTES_3_NUMBER, RECEIVES_MOVE, SENDS_MOVE,
+       OTHER_WAY };
+static inline char *operand_at(const struct application *application, int64_t *registers, int k) {
+    const struct operand_place *place = &application->places[k];
+    return (char *)(uintptr_t)(place->offset + (place->in_frame & (uintptr_t)registers));
+}
+
 enum { SLOT_USE, SLOT_COLUMN, SLOT_ACCESS, SLOT_LOAD, SLOT_READ, SLOT_OPERATION, SLOT_TASK };
 
 union slot {
     const struct access *access;
-    const struct operation *operation;
+    const struct application *application;
     const int64_t *column; /* values of the class's units */
     const struct use *use;
     uint64_t number; /* a task of the class, or a row */
@@ -183,6 +197,7 @@ struct claim {
     struct claim *next;
     struct send *send;
     uint32_t ahead;
+    uint8_t is_own; /* it is part of the send */
 };
 
 /* Takes before the last, a ring: `sum` wavelets in all */
@@ -225,8 +240,9 @@ struct send {
     uint32_t where, task, count;
     uint32_t queue;  /* row */
     int32_t waiting; /* receivers that have not made room yet */
+    struct claim claim; /* on the first of its ways that may be full */
     cycle done, tail; /* its end as far as known; cycles from when its last wavelet leaves to it */
-    uint8_t settled, is_sync, is_pooled;
+    uint8_t settled, is_sync, is_pooled, is_claiming; /* it has used its own claim */
 };
 
 /* Operands of an operation that waits: descriptors and numbers */
@@ -314,7 +330,7 @@ struct pe {
     cycle now;             /* how far it is in the one that waits or pauses */
     cycle queued;          /* the cycle for which it is in the heap, or NEVER */
     uint64_t active;       /* tasks that are active */
-    uint64_t may_activate; /* tasks that the end of something open may activate */
+    uint64_t may_activate, may_unblock; /* tasks that the end of something open may activate, and unblock */
     uint8_t *memory;
     struct task_state *tasks;
     struct activations *activations; /* by the places of the tasks among those that have some */
@@ -528,10 +544,12 @@ struct core {
     struct access *accesses;
     struct operation *operations;
     union slot *slots;
+    struct application *applications;
     struct descriptor *descriptors;
     struct bounds *bounds; /* of each buffer */
     int64_t *prices;
     int64_t *numbers;
+    bool is_observed; /* more is to be told of operations than what they do: none takes a short way */
 
     /* Order */
     struct event *heap;
@@ -683,17 +701,41 @@ void set_settings(const struct tables *tables, struct operation *operation, cons
 /* quick.c */
 enum { NOT_QUICK = 3 };
 void prepare_quick(struct core *core);
-int quick_apply(struct core *core, struct pe *pe, const struct operation *operation, char *const *bases,
-                uint32_t where, cycle *now);
+void prepare_application(struct application *application, const struct operation *operation, const struct use *use);
+cycle quick_compute(const struct core *core, const struct pe *pe, const struct application *application,
+                    int64_t *registers);
+int quick_transfer(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                   uint32_t where, cycle *now);
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run);
-static inline void note_plain(struct descriptor *stream) {
-    stream->plain = 0;
+static inline void note_observers(struct core *core) {
+    core->is_observed = core->traces || core->issued != NULL || core->watches;
+}
+/* Applications of the forms SENDS_MOVE and RECEIVES_MOVE, as quick_transfer (moves.c) */
+int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+              uint32_t where, cycle *now);
+int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                 uint32_t where, cycle *now);
+/* Notes that the place of a descriptor has changed, or how many elements it has. */
+static inline void note_place(const struct core *core, struct descriptor *stream) {
+    stream->plain = stream->shape;
+    if (stream->shape == PLAIN_HALVES || stream->shape == PLAIN_WORDS) {
+        const struct bounds *bounds = &core->bounds[stream->row];
+        uint64_t into = (uint32_t)(stream->address - bounds->start); /* far beyond the end if it is before the start */
+        bool is_odd = stream->address & (stream->shape - 1);
+        if (is_odd || into + (uint64_t)stream->extents[0] * stream->shape > bounds->words) {
+            stream->plain = 0;
+        }
+    }
+}
+static inline void note_plain(const struct core *core, struct descriptor *stream) {
+    stream->shape = 0;
     if (stream->type == QUEUE_RUN) {
-        stream->plain = stream->flags == 0 && stream->held == 0 ? PLAIN_RUN : 0;
+        stream->shape = stream->flags == 0 && stream->held == 0 ? PLAIN_RUN : 0;
     } else if (stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->strides[0] == 1 &&
                stream->extents[0] != POINTER_EXTENT && stream->row != NO_ROW && stream->held == 0) {
-        stream->plain = kind_bytes(stream->kind) == 4 ? PLAIN_WORDS : kind_bytes(stream->kind) == 2 ? PLAIN_HALVES : 0;
+        stream->shape = kind_bytes(stream->kind) == 4 ? PLAIN_WORDS : kind_bytes(stream->kind) == 2 ? PLAIN_HALVES : 0;
     }
+    note_place(core, stream);
 }
 
 /* operations.c */
@@ -724,8 +766,11 @@ bool make_operand(struct core *core, struct pe *pe, const struct operation *oper
 struct path *path_send(struct core *core, struct input *input, const struct way *way, uint64_t origin, uint32_t count,
                        cycle leaves, struct send **send);
 void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
+struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin);
 struct path *path_of(struct core *core, const struct way *way, const struct pe *pe, uint64_t origin);
 void next_credits(const struct path *path, struct takes *credits);
+cycle taken_at(const struct path *path, uint64_t number);
+void note_takes(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
 void keep_send(struct core *core, struct send **send);
 static inline uint64_t origin_by(const struct way *way, const struct pe *pe, const struct queue *queue) {
     return (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;

@@ -132,7 +132,8 @@ static inline bool may_precede(const struct pe *pe, uint32_t task, uint32_t best
 static bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
     const struct class *class = pe->class;
     uint64_t candidates = pe->active | pe->may_activate | class->data_tasks;
-    for (uint64_t left = candidates; left != 0; left &= left - 1) {
+    uint64_t changing = pe->may_activate | pe->may_unblock | class->data_tasks;
+    for (uint64_t left = candidates & changing; left != 0; left &= left - 1) {
         uint32_t task = (uint32_t)__builtin_ctzll(left);
         if (may_precede(pe, task, best, time, class->data_tasks >> task & 1)) {
             return false;
@@ -332,6 +333,7 @@ int core_go(struct core *core, uint64_t budget) {
     core->budget = budget;
     core->calls = MAX_CALLS_AT_A_TIME;
     core->moves = MAX_MOVES_AT_A_TIME;
+    note_observers(core);
     if (core->arriving_count > 0) {
         core->at_work = true;
         deliver(core);

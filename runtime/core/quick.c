@@ -2,13 +2,7 @@
  * runs of whole wavelets between two PEs. All else, and all that leaves a finding or a trace, is in operations.c and
  * queues.c, and what is done here is what they would do.
  */
-#include "machine.h"
-
-/* Elements of an operation as its kernel takes them */
-struct elements {
-    uint8_t *at[MAX_OPERANDS];
-    ptrdiff_t steps[MAX_OPERANDS];
-};
+#include "quick.h"
 
 void prepare_quick(struct core *core) {
     const struct tables *tables = &core->tables;
@@ -20,20 +14,6 @@ void prepare_quick(struct core *core) {
     }
     for (uint64_t k = 0; k < tables->operations_count; k++) {
         struct operation *operation = &core->operations[k];
-        const uint16_t named[MAX_OPERANDS] = {operation->row->destination, operation->row->sources[0],
-                                              operation->row->sources[1], operation->row->sources[2]};
-        for (int n = 0; n < MAX_OPERANDS && n <= operation->sources; n++) {
-            uint8_t size = operation->kernel->size[n];
-            struct operand_place *place = &operation->places[n];
-            if (named[n] < STATIC_DESCRIPTOR) {
-                *place = (struct operand_place){.offset = named[n] * (uint32_t)sizeof(int64_t), .base = IN_REGISTERS};
-                continue;
-            }
-            uint32_t number = named[n] - (named[n] < FRAME_DESCRIPTOR ? STATIC_DESCRIPTOR : FRAME_DESCRIPTOR);
-            *place = (struct operand_place){.offset = number * (uint32_t)sizeof(struct descriptor), .step = size,
-                                            .base = named[n] < FRAME_DESCRIPTOR ? IN_USE : IN_FRAME,
-                                            .plain = size == 4 ? PLAIN_WORDS : PLAIN_HALVES, .odd = size == 4};
-        }
         int64_t numerator = operation->numerator, denominator = operation->denominator;
         int64_t whole = core->timing.read_words, read = operation->words < whole ? operation->words : whole;
         if (read * denominator > numerator * whole) {
@@ -47,34 +27,74 @@ void prepare_quick(struct core *core) {
     }
 }
 
-/* Finds the elements of operand `k`, which is no number: returns false if some are outside of their buffer or at an odd
- * word, or if they share memory with the destination otherwise than element for element. */
-static inline bool find_walk(const struct core *core, const struct pe *pe, const struct operation *operation,
-                             const struct descriptor *walk, int k, uint32_t count, struct elements *elements) {
-    const struct operand_place *place = &operation->places[k];
-    const struct bounds *bounds = &core->bounds[walk->row];
-    int32_t address = walk->address;
-    uint32_t bytes = count * place->step;
-    uint64_t into = (uint32_t)(address - bounds->start); /* far beyond the end if it is before the start */
-    if (address & place->odd || into + bytes / 2 > bounds->words) {
-        return false;
-    }
-    uint8_t *at = pe->memory + 2 * (int64_t)address, *to = elements->at[0];
-    elements->at[k] = at;
-    elements->steps[k] = place->step;
-    return k == 0 || elements->steps[0] == 0 || at >= to + count * operation->places[0].step || to >= at + bytes ||
-           (at == to && place->step == operation->places[0].step);
+static bool is_queue(const struct use *use, uint16_t named) {
+    return named >= STATIC_DESCRIPTOR && named < FRAME_DESCRIPTOR &&
+           use->descriptors[named - STATIC_DESCRIPTOR].type == QUEUE_RUN;
 }
 
-/* Finds the elements of all operands but runs of wavelets. `streams` has NULL for numbers, which are at `at`. */
-static bool find_elements(const struct core *core, const struct pe *pe, const struct operation *operation,
+/* Returns the short way that an operation may take, as far as the code tells. */
+static uint8_t form_of(const struct application *application, const struct operation *operation,
+                       const struct use *use, const uint16_t *named) {
+    if (application->is_number[0]) {
+        return NO_SHORT_WAY;
+    }
+    bool alike = true, queues = false;
+    for (int k = 0; k <= operation->sources; k++) {
+        alike &= operation->kernel->size[k] == operation->kernel->size[0];
+        queues |= is_queue(use, named[k]);
+    }
+    if (operation->sources == 1 && operation->is_move && alike && !application->is_number[1] && queues) {
+        return is_queue(use, named[0]) ? SENDS_MOVE : RECEIVES_MOVE;
+    }
+    if (queues || !alike || application->is_number[1] || (operation->sources == 3 && application->is_number[2])) {
+        return OTHER_WAY;
+    }
+    bool has_number = application->is_number[operation->sources];
+    return operation->sources == 1   ? COMPUTES_1
+           : operation->sources == 2 ? (has_number ? COMPUTES_2_NUMBER : COMPUTES_2)
+                                     : (has_number ? COMPUTES_3_NUMBER : COMPUTES_3);
+}
+
+void prepare_application(struct application *application, const struct operation *operation, const struct use *use) {
+    const struct operation_row *row = operation->row;
+    const uint16_t named[MAX_OPERANDS] = {row->destination, row->sources[0], row->sources[1], row->sources[2]};
+    application->operation = operation;
+    for (int k = 0; k <= operation->sources; k++) {
+        uint8_t size = operation->kernel->size[k];
+        bool is_static = named[k] >= STATIC_DESCRIPTOR && named[k] < FRAME_DESCRIPTOR;
+        application->is_number[k] = named[k] < STATIC_DESCRIPTOR;
+        application->plain[k] = size == 4 ? PLAIN_WORDS : PLAIN_HALVES;
+        application->steps[k] = application->is_number[k] ? 0 : size;
+        application->places[k] = (struct operand_place){
+            .offset = is_static                ? (uintptr_t)&use->descriptors[named[k] - STATIC_DESCRIPTOR]
+                      : application->is_number[k] ? named[k] * sizeof(int64_t)
+                                                  : use->body->registers * sizeof(int64_t) +
+                                                        (named[k] - FRAME_DESCRIPTOR) * sizeof(struct descriptor),
+            .in_frame = is_static ? 0 : UINT64_MAX};
+    }
+    application->form = form_of(application, operation, use, named);
+}
+
+/* Returns whether `count` elements of a source share no memory with the destination, but element for element. */
+static inline bool is_apart(const uint8_t *at, ptrdiff_t step, const uint8_t *to, ptrdiff_t to_step, uint32_t count) {
+    return (at == to && step == to_step) || at >= to + count * to_step || to >= at + count * step;
+}
+
+/* Finds the elements of all operands but runs of wavelets. `streams` has NULL for numbers, which are at `at`. Returns
+ * false if some share memory with the destination otherwise than element for element. */
+static bool find_elements(const struct pe *pe, const struct application *application,
                           const struct descriptor *const *streams, uint32_t count, struct elements *elements) {
     elements->steps[0] = 0; /* a run shares no memory with anything */
-    for (int k = 0; k <= operation->sources; k++) {
+    for (int k = 0; k <= application->operation->sources; k++) {
         if (streams[k] == NULL) {
             elements->steps[k] = 0;
-        } else if (streams[k]->plain != PLAIN_RUN && !find_walk(core, pe, operation, streams[k], k, count, elements)) {
-            return false;
+        } else if (streams[k]->plain != PLAIN_RUN) {
+            elements->at[k] = pe->memory + 2 * (int64_t)streams[k]->address;
+            elements->steps[k] = application->steps[k];
+            if (k > 0 && elements->steps[0] != 0 &&
+                !is_apart(elements->at[k], elements->steps[k], elements->at[0], elements->steps[0], count)) {
+                return false;
+            }
         }
     }
     return true;
@@ -87,49 +107,7 @@ static inline cycle plain_cycles(const struct operation *operation, int64_t coun
                : (cycles + operation->plain_denominator - 1) / (int64_t)operation->plain_denominator;
 }
 
-static inline bool is_free(const struct pe *pe, uint32_t place, cycle time) {
-    return resource_of(pe, place)->ends <= time;
-}
-
-static inline void use_until(struct pe *pe, uint32_t place, const struct operation *operation, uint32_t task,
-                             cycle end) {
-    *resource_of(pe, place) = (struct resource){.ends = end, .user = operation->number, .task = task};
-}
-
-/* Returns whether nothing is to be told of a PE's use of a queue. */
-static inline bool is_quiet(const struct queue *queue, uint32_t unit) {
-    return queue->is_uniform || (queue->flags[unit] == 0 && !(queue->is_colorless && queue->colors[unit] < 0));
-}
-
 /* Receiving */
-
-/* Takes `count` elements of a run; returns when the operation is ready for the next. */
-static inline cycle take(struct core *core, const struct operation *operation, struct elements *elements, int source,
-                         struct run *run, uint32_t count, cycle ready, cycle rate) {
-    cycle slower = run->rate > rate ? run->rate : rate, head = head_time(run);
-    cycle begin = head > ready ? head : ready;
-    const struct kernel *kernel = operation->kernel;
-    elements->at[source] = (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step;
-    elements->steps[source] = run->step;
-    bool side_by_side = run->step == kernel->size[source];
-    (side_by_side ? kernel->row : kernel->walk)(elements->at, elements->steps, count);
-    cycle end;
-    if (begin == head || slower == rate || (begin - head) / (slower - rate) + 1 >= count) {
-        slower = begin == head ? slower : rate;
-        run_taken(core, run, count, begin, slower);
-        end = begin + (count - 1) * slower;
-    } else {
-        /* It is late, and takes what is there as fast as it can until it waits for the next. */
-        uint32_t there = (uint32_t)((begin - head) / (slower - rate) + 1);
-        run_taken(core, run, there, begin, rate);
-        run->taken += there;
-        count -= there;
-        run_taken(core, run, count, head + there * slower, slower);
-        end = head + (there + count - 1) * slower;
-    }
-    run->taken += count;
-    return end + rate;
-}
 
 /* Gives a whole run to the operation that waits for it and is not beyond its end then; returns false if there is none. */
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
@@ -162,9 +140,10 @@ bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct ru
     return true;
 }
 
-static int quick_receive(struct core *core, struct pe *pe, const struct operation *operation,
+static int quick_receive(struct core *core, struct pe *pe, const struct application *application,
                          const struct descriptor *const *streams, struct elements *elements, int source,
                          uint32_t count, uint32_t where, cycle *now) {
+    const struct operation *operation = application->operation;
     uint32_t place = core->queue_place[streams[source]->row], thread = thread_place(pe, operation);
     struct input *input = &pe->inputs[place];
     struct run *run = input->first;
@@ -174,7 +153,7 @@ static int quick_receive(struct core *core, struct pe *pe, const struct operatio
         !is_free(pe, place, issued) || (operation->is_async && !is_free(pe, thread, issued)) ||
         (run != NULL && (run->control || run->count - run->taken < count ||
                          run->size < operation->kernel->size[source])) ||
-        !find_elements(core, pe, operation, streams, count, elements)) {
+        !find_elements(pe, application, streams, count, elements)) {
         return NOT_QUICK;
     }
     cycle ready = issued + core->timing.receive_setup;
@@ -237,16 +216,17 @@ static int quick_receive(struct core *core, struct pe *pe, const struct operatio
 
 /* Sending */
 
-static int quick_send(struct core *core, struct pe *pe, const struct operation *operation,
+static int quick_send(struct core *core, struct pe *pe, const struct application *application,
                       const struct descriptor *const *streams, struct elements *elements, uint32_t count,
                       uint32_t where, cycle *now) {
+    const struct operation *operation = application->operation;
     uint32_t row = streams[0]->row, place = core->queue_place[row], thread = thread_place(pe, operation);
     const struct queue *queue = &pe->class->queues[place];
     const struct kernel *kernel = operation->kernel;
     cycle issued = *now, rate = operation->plain_rate;
     if (!queue->is_static || queue->is_input || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
         (operation->is_async && !is_free(pe, thread, issued)) ||
-        !find_elements(core, pe, operation, streams, count, elements)) {
+        !find_elements(pe, application, streams, count, elements)) {
         return NOT_QUICK;
     }
     uint8_t size = kernel->size[0];
@@ -321,23 +301,31 @@ static int quick_send(struct core *core, struct pe *pe, const struct operation *
     return DONE_NOW;
 }
 
-/* Receives or sends, of operands of which some are numbers, NULL, and one is a run of wavelets. */
-static int quick_transfer(struct core *core, struct pe *pe, const struct operation *operation,
-                          const struct descriptor *const *streams, struct elements *elements, uint32_t where,
-                          cycle *now) {
+/* Applies an operation of which some operands are numbers, and one may be a run of wavelets. Returns NOT_QUICK, and has
+ * done nothing, if that is for operations.c. */
+int quick_transfer(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                   uint32_t where, cycle *now) {
+    if (core->is_observed || application->form == NO_SHORT_WAY) {
+        return NOT_QUICK;
+    }
+    const struct descriptor *streams[MAX_OPERANDS];
+    struct elements elements;
     uint32_t count = UINT32_MAX;
     int queue = -1;
-    for (int k = 0; k <= operation->sources; k++) {
-        const struct descriptor *stream = streams[k];
-        if (stream == NULL) {
+    for (int k = 0; k <= application->operation->sources; k++) {
+        char *at = operand_at(application, registers, k);
+        if (application->is_number[k]) {
+            streams[k] = NULL;
+            elements.at[k] = (uint8_t *)at;
             continue;
         }
+        const struct descriptor *stream = streams[k] = (const struct descriptor *)(void *)at;
         if (stream->plain == PLAIN_RUN && queue < 0) {
             queue = k;
             if (k == 0) {
                 continue; /* its length counts if there is no other */
             }
-        } else if (stream->plain != operation->places[k].plain) {
+        } else if (stream->plain != application->plain[k]) {
             return NOT_QUICK;
         }
         count = stream->extents[0] < count ? stream->extents[0] : count;
@@ -345,57 +333,70 @@ static int quick_transfer(struct core *core, struct pe *pe, const struct operati
     if (count == 0 || count == UINT32_MAX) {
         return NOT_QUICK;
     }
-    return queue == 0 ? quick_send(core, pe, operation, streams, elements, count, where, now)
-                      : quick_receive(core, pe, operation, streams, elements, queue, count, where, now);
-}
-
-static inline __attribute__((always_inline)) int quick_of(struct core *core, struct pe *pe,
-                                                          const struct operation *operation, char *const *bases,
-                                                          uint32_t where, cycle *now, const int sources) {
-    const struct descriptor *streams[MAX_OPERANDS];
-    struct elements elements;
-    uint32_t count = UINT32_MAX;
-    bool in_memory = true;
-    for (int k = 0; k <= sources; k++) {
-        const struct operand_place *place = &operation->places[k];
-        char *at = bases[place->base] + place->offset;
-        if (place->base == IN_REGISTERS) {
-            streams[k] = NULL;
-            elements.at[k] = (uint8_t *)at;
-            elements.steps[k] = 0;
-            continue;
-        }
-        const struct descriptor *stream = (const struct descriptor *)(void *)at;
-        streams[k] = stream;
-        in_memory &= stream->plain == place->plain;
-        count = stream->extents[0] < count ? stream->extents[0] : count;
-    }
-    if (!in_memory) {
-        return quick_transfer(core, pe, operation, streams, &elements, where, now);
-    }
-    if (count == 0) {
-        return NOT_QUICK;
-    }
-    for (int k = 0; k <= sources; k++) {
-        if (streams[k] != NULL && !find_walk(core, pe, operation, streams[k], k, count, &elements)) {
+    if (queue < 0) {
+        if (!find_elements(pe, application, streams, count, &elements)) {
             return NOT_QUICK;
         }
+        application->operation->kernel->row(elements.at, elements.steps, count);
+        *now += core->timing.memory_setup + plain_cycles(application->operation, count);
+        return DONE_NOW;
     }
-    operation->kernel->row(elements.at, elements.steps, count);
-    *now += core->timing.memory_setup + plain_cycles(operation, count);
-    return DONE_NOW;
+    return queue == 0 ? quick_send(core, pe, application, streams, &elements, count, where, now)
+                      : quick_receive(core, pe, application, streams, &elements, queue, count, where, now);
 }
 
-/* Any operation: returns NOT_QUICK, and has done nothing, if it is for operations.c. `bases` are what places of operands
- * begin at. */
-int quick_apply(struct core *core, struct pe *pe, const struct operation *operation, char *const *bases,
-                uint32_t where, cycle *now) {
-    if (core->traces || core->issued != NULL || core->watches || operation->places[0].base == IN_REGISTERS) {
-        return NOT_QUICK;
+/* In memory */
+
+static inline __attribute__((always_inline)) cycle compute_of(const struct core *core, const struct pe *pe,
+                                                              const struct application *application,
+                                                              int64_t *registers, const int sources,
+                                                              const bool has_number) {
+    const int vectors = sources - has_number;
+    const struct operation *operation = application->operation;
+    const uint8_t plain = application->plain[0];
+    uint8_t *at[MAX_OPERANDS];
+    uint32_t count = UINT32_MAX;
+    for (int k = 0; k <= vectors; k++) {
+        const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, k);
+        if (stream->plain != plain) {
+            return -1;
+        }
+        count = stream->extents[0] < count ? stream->extents[0] : count;
+        at[k] = pe->memory + 2 * (int64_t)stream->address;
     }
-    switch (operation->sources) {
-    case 1: return quick_of(core, pe, operation, bases, where, now, 1);
-    case 2: return quick_of(core, pe, operation, bases, where, now, 2);
-    default: return quick_of(core, pe, operation, bases, where, now, MAX_SOURCES);
+    if (has_number) {
+        at[sources] = (uint8_t *)operand_at(application, registers, sources);
+    }
+    uint64_t bytes = (uint64_t)count * 2 * plain;
+    for (int k = 1; k <= vectors; k++) {
+        ptrdiff_t behind = at[k] - at[0];
+        if (behind != 0 && (uint64_t)behind < bytes) {
+            return -1;
+        }
+        if ((uint64_t)-behind < bytes && behind != 0) {
+            return -1;
+        }
+    }
+    if (count == 0) {
+        return -1;
+    }
+    operation->kernel->row(at, application->steps, count);
+    return core->timing.memory_setup + plain_cycles(operation, count);
+}
+
+/* Computes an operation of which all operands are in memory, or numbers, and returns the cycles that it takes; -1, and
+ * has done nothing, if it is for others. */
+cycle quick_compute(const struct core *core, const struct pe *pe, const struct application *application,
+                    int64_t *registers) {
+    if (core->is_observed) {
+        return -1;
+    }
+    switch (application->form) {
+    case COMPUTES_1: return compute_of(core, pe, application, registers, 1, false);
+    case COMPUTES_2: return compute_of(core, pe, application, registers, 2, false);
+    case COMPUTES_2_NUMBER: return compute_of(core, pe, application, registers, 2, true);
+    case COMPUTES_3: return compute_of(core, pe, application, registers, 3, false);
+    case COMPUTES_3_NUMBER: return compute_of(core, pe, application, registers, 3, true);
+    default: return -1;
     }
 }

@@ -28,7 +28,7 @@ void load_register(struct core *core, struct pe *pe, uint32_t number, const stru
     struct descriptor *held = &pe->registers[place];
     *held = *descriptor;
     held->held = (uint16_t)(place + 1);
-    held->plain = 0;
+    held->shape = held->plain = 0;
     held->load = row->flags & LOAD_ASYNC ? number : NO_ROW;
     held->flags &= (uint8_t) ~(SAVES_ADDRESS | HOLDS_FIFO);
     held->flags |= row->flags & LOAD_SAVES_ADDRESS ? SAVES_ADDRESS : 0;

@@ -90,11 +90,12 @@ static void expect(struct pe *pe, uint16_t task, int change, bool activates) {
     }
     struct task_state *state = &pe->tasks[task];
     uint32_t *counter = activates ? &state->may_activate : &state->may_unblock;
+    uint64_t *may = activates ? &pe->may_activate : &pe->may_unblock;
     *counter += (uint32_t)change;
-    if (activates && *counter > 0) {
-        pe->may_activate |= task_bit(task);
-    } else if (activates) {
-        pe->may_activate &= ~task_bit(task);
+    if (*counter > 0) {
+        *may |= task_bit(task);
+    } else {
+        *may &= ~task_bit(task);
     }
 }
 
