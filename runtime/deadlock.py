@@ -158,7 +158,7 @@ def explain(
             if wait.awaited is not None
         )
         lines += [f"  {explanation}" for explanation in explanations if explanation][:1]
-    left = machine.unread()
+    left = sorted(machine.unread(), key=lambda unread: unread.is_behind)
     lines += [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]
     if len(left) > MAX_UNREAD:
         lines.append(f"  and wavelets of {len(left) - MAX_UNREAD} more PEs and colors have not been read")

@@ -27,6 +27,8 @@ class Unread(NamedTuple):
     """The name of the color in messages."""
     state: str
     """Where they are, in words: "wait in input queue @in of PE (1, 0): nothing reads them"."""
+    is_behind: bool = False
+    """True if they wait only because others before them do not go on."""
 
     def __str__(self) -> str:
         return f"{_counted(self.wavelets)} of color {self.label} {self.state}"
@@ -85,6 +87,15 @@ def at_router(label: str, place: Unit, count: int, port: int, position: int, tak
         f"position {position}, where it takes the color from {' or '.join(taken) or 'no port'}"
     )
     return Unread(plain(label), place, count, None, None, label, state)
+
+
+def before_full(label: str, place: Unit, count: int, port: int) -> Unread:
+    """Return wavelets that a router does not pass on, since the links or queues behind it are full."""
+    state = (
+        f"{'waits' if count == 1 else 'wait'} at the router of PE {place}, from {PORTS[port]}: there is no room on the "
+        "way on"
+    )
+    return Unread(plain(label), place, count, None, None, label, state, is_behind=True)
 
 
 def down_ramp(label: str, place: Unit, count: int) -> Unread:

@@ -37,6 +37,36 @@ def on_output_queue(
     )
 
 
+def on_routers(who: str, queue: str, number: int, color: str, count: int) -> str:
+    """Return that an operation waits for room at routers of a color with switches."""
+    return (
+        f"{who} cannot send its {count} wavelets on output queue {queue} (id {number}, color {color}): the routers on "
+        "the way do not pass on those before them, and hold no more"
+    )
+
+
+def closed_switch(
+    pe: str, color: str, count: int, port: str, position: int, taken: Sequence[str], opened: Sequence[int]
+) -> str:
+    """Return that a switch does not let wavelets pass, and what to do; `opened` are the positions in which it would."""
+    waits = f"{count} wavelet{' waits' if count == 1 else 's wait'}"
+    from_ = " or ".join(taken) or "no port"
+    remedy = (
+        f"move it to position {' or '.join(map(str, opened))} before, with control wavelets or with advance_switch"
+        if opened
+        else f"add a position that takes the color from {port}"
+    )
+    return (
+        f"the switch of color {color} at {pe} is at position {position}, which takes the color from {from_}, and "
+        f"{waits} there from {port}; {remedy}"
+    )
+
+
+def full_queue(queue: str, pe: str) -> str:
+    """Return that wavelets of a color with switches stand still because nothing reads a queue."""
+    return f"input queue {queue} of {pe} is full and is not read; receive there as many wavelets as are sent"
+
+
 def on_fifo(who: str, fifo: str, lacks: str, missing: int, count: int) -> str:
     """Return that an operation waits for elements or places of a FIFO; `lacks` is "empty" or "full"."""
     return f"{who} waits on FIFO @{fifo}, which is {lacks}, for {missing} of {count} elements"

@@ -86,7 +86,7 @@ class _Input(ctypes.Structure):
     ]
 
 
-_ROUTERS = ("receive", "transmit", "valid", "ring", "pop_mode", "current", "senders", "crowded", "readers")
+_ROUTERS = ("receive", "transmit", "valid", "ring", "pop_mode", "current", "senders", "crowded", "held", "readers")
 """Arrays of a color with switches, as `SwitchedColor` has them."""
 
 
@@ -228,7 +228,8 @@ class Core:
         return result
 
     def _routers(self, color: SwitchedColor) -> _Switched:
-        kept = (self._keep(getattr(color, name), np.dtype("<i4" if name == "readers" else "u1")) for name in _ROUTERS)
+        types = {"held": "<u2", "readers": "<i4"}
+        kept = (self._keep(getattr(color, name), np.dtype(types.get(name, "u1"))) for name in _ROUTERS)
         pointers = dict(zip(_ROUTERS, (array.ctypes.data for array in kept), strict=True))
         return _Switched(**pointers, layers=len(color.readers), color=color.color)
 

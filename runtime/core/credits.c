@@ -79,16 +79,11 @@ cycle taken_at(const struct path *path, uint64_t number) {
 }
 
 /* Notes that a run is handed over, of a send if that may have to wait for its last wavelet to leave, at `leaves`. */
-struct path *path_send(struct core *core, struct input *input, const struct way *way, uint64_t origin, uint32_t count,
-                       cycle leaves, struct send **send) {
-    if (way->capacity == 0) {
-        return NULL;
-    }
-    struct path *path = path_at(core, input, way, origin);
+void path_note(struct core *core, struct path *path, uint32_t count, cycle leaves, struct send **send) {
     path->pending += count;
     path->leaves = leaves;
     if (send == NULL) {
-        return path;
+        return;
     }
     if (path->pending > path->capacity) {
         keep_send(core, send);
@@ -99,7 +94,7 @@ struct path *path_send(struct core *core, struct input *input, const struct way 
         (*send)->is_claiming = true;
         path->claims = claim;
         (*send)->waiting++;
-        return path;
+        return;
     }
     if (path->last.count > 0) {
         cycle time = taken_at(path, path->capacity + 1 - path->pending);
@@ -108,6 +103,16 @@ struct path *path_send(struct core *core, struct input *input, const struct way 
             (*send)->done = done;
         }
     }
+}
+
+/* The same of a run that is handed over to a queue; returns the record of its way, NULL if that is never full. */
+struct path *path_send(struct core *core, struct input *input, const struct way *way, uint64_t origin, uint32_t count,
+                       cycle leaves, struct send **send) {
+    if (way->capacity == 0) {
+        return NULL;
+    }
+    struct path *path = path_at(core, input, way, origin);
+    path_note(core, path, count, leaves, send);
     return path;
 }
 

@@ -222,9 +222,10 @@ struct path {
 };
 #define NO_ORIGIN UINT64_MAX
 
-/* A send by several ways, which may be full */
+/* A send by several ways, which may be full; or the place of a router among what waits for a way */
 struct multicast {
     struct multicast *next; /* that waits for the same way */
+    struct router *router;  /* or NULL */
     struct pe *pe;
     const struct queue *queue;
     struct send *send;
@@ -468,6 +469,7 @@ enum { ISSUED_IN_MEMORY, ISSUED_TO_SEND, ISSUED_TO_RECEIVE, ISSUED_ELEMENTS, ISS
 /* A color with switches: the arrays of its routers are those of runtime/fabric */
 struct switched_input {
     const uint8_t *receive, *transmit, *valid, *ring, *pop_mode, *current, *senders, *crowded;
+    const uint16_t *held; /* wavelets that the link to each port holds */
     const int32_t *readers;
     uint64_t layers, color;
 };
@@ -579,7 +581,7 @@ struct core {
     bool watches; /* some PEs may unmask exceptions */
 
     struct send *sends;
-    uint64_t multicasts_waiting; /* and forwarders */
+    uint64_t multicasts_waiting; /* and forwarders, and routers */
     struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts;
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
@@ -765,6 +767,7 @@ bool make_operand(struct core *core, struct pe *pe, const struct operation *oper
 /* credits.c */
 struct path *path_send(struct core *core, struct input *input, const struct way *way, uint64_t origin, uint32_t count,
                        cycle leaves, struct send **send);
+void path_note(struct core *core, struct path *path, uint32_t count, cycle leaves, struct send **send);
 void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
 struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin);
 struct path *path_of(struct core *core, const struct way *way, const struct pe *pe, uint64_t origin);
@@ -776,12 +779,34 @@ static inline uint64_t origin_by(const struct way *way, const struct pe *pe, con
     return (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
 }
 
-/* multicast.c */
-uint32_t room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle *first,
-              cycle *rate, struct path **full);
-bool find_credits(struct core *core, struct open *open);
-void multicast_advance(struct core *core, struct multicast *multicast);
+/* room.c */
+struct room {
+    uint32_t count;    /* wavelets that may leave */
+    cycle first, rate; /* when the first of them does, and the cycles between two */
+    struct path *full; /* a way without room, if there is none for any */
+};
+bool consider_path(struct room *room, struct path *path);
+void limit_to_path(struct room *room, const struct path *path);
+static inline void consider_line(struct room *room, cycle first, cycle rate) {
+    if (first > room->first || (first == room->first && rate > room->rate)) {
+        room->first = first;
+        room->rate = rate;
+    }
+}
+static inline void limit_to_line(struct room *room, cycle first, cycle rate) {
+    if (rate > room->rate) {
+        cycle until = (room->first - first) / (rate - room->rate) + 1;
+        room->count = until < room->count ? (uint32_t)until : room->count;
+    }
+}
+void find_room(struct core *core, const struct pe *pe, const struct queue *queue, struct room *room);
+bool has_full_ways(const struct core *core, const struct pe *pe, const struct queue *queue);
 bool has_room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle first);
+bool find_credits(struct core *core, struct open *open);
+
+/* multicast.c */
+void wait_for_path(struct core *core, struct path *full, struct multicast *multicast);
+void multicast_advance(struct core *core, struct multicast *multicast);
 void multicast_send(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
                     struct send **send);
 static inline bool is_multicast(const struct core *core, const struct pe *pe, const struct queue *queue) {
@@ -831,8 +856,11 @@ struct router;
 void prepare_switches(struct core *core, const struct core_input *input);
 void free_switches(struct core *core);
 bool has_switches(const struct core *core, int32_t color);
-void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances);
+struct path *ramp_of(struct core *core, const struct pe *pe, const struct queue *queue);
+void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances,
+                  struct send **send);
 void router_decide(struct core *core, struct router *router, cycle now);
+void router_goes_on(struct core *core, struct router *router);
 
 /* directives.c */
 void prepare_directives(struct core *core);

@@ -9,77 +9,20 @@ static bool is_ignored(const struct run *run, uint32_t k) {
     return run->control && run->payload->words[k] >> 24 & 1;
 }
 
-/* Finds how many of `count` wavelets leave by all ways of a queue, the first of them when, and one every how many cycles;
- * `first` and `rate` are those of the wavelets themselves. If there is no room for any, `full` is a way without. */
-uint32_t room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle *first,
-              cycle *rate, struct path **full) {
-    uint32_t list = queue->ways[pe->unit];
-    struct takes credits;
-    cycle own = *first, pace = *rate;
-    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
-        const struct way *way = &core->ways[k];
-        if (way->capacity == 0) {
-            continue;
-        }
-        struct path *path = path_of(core, way, pe, origin_by(way, pe, queue));
-        next_credits(path, &credits);
-        if (credits.count == 0) {
-            *full = path;
-            return 0;
-        }
-        count = credits.count < count ? credits.count : count;
-        if (credits.rate > 0 && (credits.first > *first || (credits.first == *first && credits.rate > *rate))) {
-            *first = credits.first;
-            *rate = credits.rate;
-        }
-    }
-    if (pace > *rate) {
-        cycle until = (*first - own) / (pace - *rate) + 1;
-        count = until < count ? (uint32_t)until : count;
-    }
-    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
-        const struct way *way = &core->ways[k];
-        if (way->capacity == 0) {
-            continue;
-        }
-        next_credits(path_of(core, way, pe, origin_by(way, pe, queue)), &credits);
-        if ((cycle)credits.rate > *rate) {
-            cycle until = (*first - credits.first) / ((cycle)credits.rate - *rate) + 1;
-            count = until < count ? (uint32_t)until : count;
-        }
-    }
-    return count;
-}
-
-/* Finds the next credits of an operation that sends what it takes; returns false if there are none, and has it go on
- * when there may be. */
-bool find_credits(struct core *core, struct open *open) {
-    const struct descriptor *stream = &open->operands[0].descriptor;
-    struct pe *pe = open->pe;
-    const struct queue *queue = &pe->class->queues[core->queue_place[stream->row]];
-    uint32_t lanes = stream->flags & PACKED ? 2 : 1;
-    struct path *full = NULL;
-    cycle first = -UNBOUNDED, rate = 0;
-    uint32_t count = room(core, pe, queue, UINT32_MAX, &first, &rate, &full);
-    if (count == 0) {
-        core->multicasts_waiting += full->held == NULL;
-        full->held = pe;
-        full->held_place = open->queue[0];
-        return false;
-    }
-    open->credits = (int64_t)count * lanes;
-    open->credit_rate = rate / lanes;
-    if (rate % lanes != 0) {
-        open->credits = lanes;
-        open->credit_rate = 0;
-    }
-    open->credit_first = first - core->timing.inject;
-    return true;
+/* Has a multicast, or a router, go on when a wavelet of a way is taken. */
+void wait_for_path(struct core *core, struct path *full, struct multicast *multicast) {
+    multicast->next = full->waiting;
+    full->waiting = multicast;
+    core->multicasts_waiting++;
 }
 
 /* Hands over what there is room for, and ends the send behind the last wavelet. */
 void multicast_advance(struct core *core, struct multicast *multicast) {
     assert(core->at_work);
+    if (multicast->router != NULL) {
+        router_goes_on(core, multicast->router);
+        return;
+    }
     struct run *left = &multicast->run;
     while (left->taken < left->count) {
         uint32_t count = 0;
@@ -92,23 +35,22 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
         if (count == 0) {
             break;
         }
-        cycle first = head_time(left), rate = left->rate;
-        struct path *full = NULL;
-        count = room(core, multicast->pe, multicast->queue, count, &first, &rate, &full);
-        if (count == 0) {
-            multicast->next = full->waiting;
-            full->waiting = multicast;
-            core->multicasts_waiting++;
+        cycle own = head_time(left);
+        struct room room = {.count = count, .first = own, .rate = left->rate};
+        find_room(core, multicast->pe, multicast->queue, &room);
+        limit_to_line(&room, own, left->rate);
+        if (room.count == 0) {
+            wait_for_path(core, room.full, multicast);
             return;
         }
         struct run part = *left;
         part.at += (ptrdiff_t)left->taken * left->step;
-        part.first = first;
-        part.rate = (uint32_t)rate;
-        part.count = count;
+        part.first = room.first;
+        part.rate = (uint32_t)room.rate;
+        part.count = room.count;
         part.taken = 0;
-        left->taken += count;
-        multicast->leaves = first + (count - 1) * rate;
+        left->taken += room.count;
+        multicast->leaves = room.first + (room.count - 1) * room.rate;
         struct sending sending = {.send = NULL};
         send_run(core, multicast->pe, multicast->queue, &part, &sending);
     }
@@ -117,24 +59,6 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
     payload_drop(core, left->payload);
     pool_give(&core->multicasts, multicast);
     send_accepted(core, send, done > send->done ? done : send->done);
-}
-
-/* Returns whether there is room for some wavelets on all ways, and no credit for them comes after `first`. */
-bool has_room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle first) {
-    uint32_t list = queue->ways[pe->unit];
-    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
-        const struct way *way = &core->ways[k];
-        if (way->capacity == 0) {
-            continue;
-        }
-        const struct path *path = path_of(core, way, pe, origin_by(way, pe, queue));
-        const struct takes *last = &path->last;
-        if (path->pending + count > path->capacity ||
-            (last->count > 0 && last->first + (cycle)(last->count - 1) * last->rate + path->back > first)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* Sends a run by several ways; the send waits if there is no room for all of it. */

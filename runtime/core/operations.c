@@ -242,7 +242,8 @@ void transmit(struct core *core, struct pe *pe, struct sending *sending, const s
         send_run(core, pe, queue, wavelets, sending);
     }
     if (core->switches != NULL) {
-        enter_router(core, pe, queue, wavelets, sending->is_last && stream->flags & ADVANCE_SWITCH);
+        enter_router(core, pe, queue, wavelets, sending->is_last && stream->flags & ADVANCE_SWITCH,
+                     sending->send == NULL ? NULL : &sending->send);
     }
 }
 
@@ -454,17 +455,6 @@ static bool takes_twice(struct core *core, const struct open *open, uint32_t whe
     return false;
 }
 
-/* Returns whether some way of a queue may be full. */
-static bool sends_by_full_ways(const struct core *core, const struct pe *pe, const struct queue *queue) {
-    uint32_t list = queue->ways[pe->unit];
-    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
-        if (core->ways[k].capacity > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int apply_receive(struct core *core, struct pe *pe, const struct operation *operation,
                          struct operand_state *operands, uint32_t where, int64_t count, cycle *now) {
     struct open *open = pool_take(core, &core->opens);
@@ -529,7 +519,7 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     }
     if (operands[0].descriptor.type == QUEUE_RUN) {
         const struct queue *queue = &pe->class->queues[core->queue_place[operands[0].descriptor.row]];
-        open->is_forwarder = sends_by_full_ways(core, pe, queue) && lanes <= lanes_of(&operands[0].descriptor);
+        open->is_forwarder = has_full_ways(core, pe, queue) && lanes <= lanes_of(&operands[0].descriptor);
     }
     pe->fifo_opens += open->uses_fifo;
     if (operation->is_async) {

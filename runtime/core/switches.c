@@ -105,7 +105,8 @@ static struct router *router_at(struct core *core, struct switched *color, uint3
     struct router *router = color->routers[pe];
     if (router == NULL) {
         router = color->routers[pe] = pool_take(core, &core->switches->routers);
-        *router = (struct router){.color = color, .pe = pe, .position = color->row.current[pe], .planned = NEVER};
+        *router = (struct router){.color = color, .pe = pe, .position = color->row.current[pe], .planned = NEVER,
+                                  .waiter.router = router};
         router->is_crowded = of_position(core, router, color->row.crowded);
         if (color->first == NULL) {
             color->first = router;
@@ -122,9 +123,9 @@ static bool takes(const struct core *core, const struct router *router, int port
     return of_position(core, router, router->color->row.receive) >> port & 1;
 }
 
-/* Returns whether wavelets that come to a port have to wait, for the switch or for their time. */
+/* Returns whether wavelets that come to a port have to wait, for the switch, for their time, or for room. */
 static bool holds(const struct core *core, const struct router *router, int port) {
-    return router->is_crowded || !takes(core, router, port);
+    return router->is_crowded || router->is_full || !takes(core, router, port);
 }
 
 /* Returns the next position of a switch. */
@@ -141,6 +142,59 @@ static void stir(struct core *core, struct router *router) {
     struct switches *switches = core->switches;
     grow(core, (void **)&switches->stirred, &switches->stirred_room, switches->stirred_count + 1, sizeof router);
     switches->stirred[switches->stirred_count++] = router;
+}
+
+/* Ways */
+
+static struct path *make_path(struct core *core, cycle capacity) {
+    struct path *path = pool_take(core, &core->paths);
+    *path = (struct path){.capacity = (uint32_t)capacity, .back = (uint32_t)core->timing.hop};
+    return path;
+}
+
+/* Makes the ways down the ramp of a router, to each queue that reads the color. */
+static void make_down(struct core *core, struct router *router) {
+    const struct switched_input *row = &router->color->row;
+    struct path **end = &router->down;
+    for (uint32_t layer = 0; layer < row->layers; layer++) {
+        int32_t queue = row->readers[(uint64_t)layer * core->width * core->height + router->pe];
+        if (queue >= 0) {
+            const struct queue *reader = &core->pe_of[router->pe]->class->queues[core->queue_place[queue]];
+            cycle least = core->timing.ramp + core->timing.hop;
+            *end = make_path(core, reader->room > least ? reader->room : least);
+            (*end)->origin = (uint64_t)queue;
+            end = &(*end)->next;
+        }
+    }
+    router->has_down = true;
+}
+
+/* Finds the ways by which wavelets leave a router through some ports; returns how many they are. */
+static uint32_t find_outlets(struct core *core, struct router *router, uint8_t outputs) {
+    struct path **outlets = core->switches->outlets;
+    uint32_t found = 0;
+    if (outputs >> RAMP & 1) {
+        if (!router->has_down) {
+            make_down(core, router);
+        }
+        for (struct path *path = router->down; path != NULL; path = path->next) {
+            outlets[found++] = path;
+        }
+    }
+    for (int out = NORTH; out < PORTS; out++) {
+        int64_t there = outputs >> out & 1 ? neighbor(core, router->pe, out) : -1;
+        if (there < 0) {
+            continue;
+        }
+        struct router *to = router_at(core, router->color, (uint32_t)there);
+        struct path **link = &to->links[opposite(out)];
+        if (*link == NULL) {
+            uint64_t pes = (uint64_t)core->width * core->height;
+            *link = make_path(core, router->color->row.held[(uint64_t)opposite(out) * pes + to->pe]);
+        }
+        outlets[found++] = *link;
+    }
+    return found;
 }
 
 static void move(struct core *core, struct router *router, uint32_t code) {
@@ -185,7 +239,7 @@ static int decision(const struct core *core, const struct router *router, cycle 
 static void plan(struct core *core, struct router *router) {
     cycle time;
     decision(core, router, &time);
-    if (time < NEVER && time != router->planned) {
+    if (time < NEVER && time != router->planned && !router->is_full) {
         router->planned = time;
         core->runs_due++;
         schedule(core, time, EVENT_ROUTER, router->pe, (uint64_t)router->color->row.color, router);
@@ -203,22 +257,15 @@ static void fail_at(struct core *core, const struct router *router, uint32_t cod
 
 /* Gives wavelets to the queues at the end of the ramp. */
 static void come_down(struct core *core, struct router *router, const struct passage *run) {
-    const struct switched_input *row = &router->color->row;
-    bool is_read = false;
-    for (uint32_t layer = 0; layer < row->layers; layer++) {
-        int32_t queue = row->readers[(uint64_t)layer * core->width * core->height + router->pe];
-        if (queue < 0) {
-            continue;
-        }
-        is_read = true;
+    for (struct path *path = router->down; path != NULL; path = path->next) {
         struct run *made = pool_take(core, &core->runs);
         *made = (struct run){.payload = run->payload, .at = (const uint8_t *)run->words, .step = 4, .size = 4,
                              .first = run->first + core->timing.ramp, .rate = run->rate, .count = run->count,
-                             .sender = NO_ROW, .control = run->control};
+                             .sender = NO_ROW, .control = run->control, .path = path};
         run->payload->references++;
-        arrive(core, core->pe_of[router->pe], core->queue_place[queue], made);
+        arrive(core, core->pe_of[router->pe], core->queue_place[path->origin], made);
     }
-    if (!is_read) {
+    if (router->down == NULL) {
         router->unread += run->count;
     }
 }
@@ -230,10 +277,12 @@ static void hop(struct core *core, struct router *router, int port, int out, con
         return;
     }
     bool turns = port != RAMP && port != opposite(out);
+    struct router *to = router_at(core, router->color, (uint32_t)there);
     struct passage on = *run;
     on.first += core->timing.hop + (turns ? core->timing.turn : 0);
     on.hops++;
-    send_on(core, router_at(core, router->color, (uint32_t)there), opposite(out), &on);
+    on.path = to->links[opposite(out)];
+    send_on(core, to, opposite(out), &on);
 }
 
 /* Returns whether a router takes the first command off a control wavelet that passes. */
@@ -243,19 +292,22 @@ static bool pops(const struct core *core, const struct router *router, uint32_t 
     return mode == ALWAYS_POP || (mode >= POP_ON_ADVANCE && moves) || (mode == POP_ON_ADVANCE_NOP && code == NOP);
 }
 
-/* Sends wavelets on from a router when it is there for them, and obeys them. */
-static void pass_at(struct core *core, struct router *router, int port, const struct passage *run) {
-    if (run->is_marker) {
-        router->free = run->first;
-        move(core, router, ADVANCE);
-        return;
+/* Returns the ports by which data, or a control wavelet, leaves a router, as bits. */
+static uint8_t outputs_of(const struct core *core, const struct router *router, int port, const struct passage *run) {
+    uint8_t outputs = of_position(core, router, router->color->row.transmit);
+    if (run->control && *run->words >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1) {
+        outputs &= (uint8_t) ~(1 << RAMP);
     }
+    return port == RAMP ? outputs : outputs & (uint8_t) ~(1 << port);
+}
+
+/* Sends wavelets on from a router when it is there for them, and obeys them. */
+static void pass_at(struct core *core, struct router *router, int port, uint8_t outputs, const struct passage *run) {
     if (run->hops > core->switches->most_hops) {
         fail_at(core, router, SWITCHES_LOOP, run->first);
         return;
     }
     router->free = run->first + (cycle)(run->count - 1) * run->rate + 1;
-    uint8_t outputs = of_position(core, router, router->color->row.transmit);
     struct passage on = *run;
     struct payload *made = NULL;
     uint32_t code = 0;
@@ -266,9 +318,6 @@ static void pass_at(struct core *core, struct router *router, int port, const st
             fail_at(core, router, TEARDOWN, run->first);
             return;
         }
-        if (word >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1) {
-            outputs &= (uint8_t) ~(1 << RAMP);
-        }
         if (pops(core, router, code)) {
             made = payload_take(core, 1);
             made->words[0] = popped(word);
@@ -277,7 +326,7 @@ static void pass_at(struct core *core, struct router *router, int port, const st
         }
     }
     for (int out = 0; out < PORTS; out++) {
-        if (!(outputs >> out & 1) || (out == port && out != RAMP)) {
+        if (!(outputs >> out & 1)) {
             continue;
         }
         if (out == RAMP) {
@@ -294,35 +343,56 @@ static void pass_at(struct core *core, struct router *router, int port, const st
     }
 }
 
-/* Lets data, or one control wavelet, pass; wavelets leave in order, one a cycle at most. */
-static void pass(struct core *core, struct router *router, int port, const struct passage *run) {
-    struct passage front = *run;
-    if (router->free <= run->first) {
-        pass_at(core, router, port, run);
-        return;
+/* Lets data, or one control wavelet, pass as far as there is room; wavelets leave in order, one a cycle at most. Returns
+ * whether all have passed; else `run` is what is left, and the router goes on when there may be room. */
+static bool pass(struct core *core, struct router *router, int port, struct passage *run) {
+    if (run->is_marker) {
+        router->free = run->first > router->free ? run->first : router->free;
+        move(core, router, ADVANCE);
+        return true;
     }
-    front.first = router->free;
-    if (run->rate == 1 || run->count == 1) {
-        pass_at(core, router, port, &front);
-        return;
+    while (run->count > 0 && !has_failed(core)) {
+        uint8_t outputs = outputs_of(core, router, port, run);
+        uint32_t ways = find_outlets(core, router, outputs);
+        struct path **outlets = core->switches->outlets;
+        struct room room = {.count = run->count, .first = run->first, .rate = run->rate};
+        consider_line(&room, router->free, 1);
+        for (uint32_t k = 0; k < ways; k++) {
+            if (!consider_path(&room, outlets[k])) {
+                router->is_full = true;
+                wait_for_path(core, room.full, &router->waiter);
+                return false;
+            }
+        }
+        limit_to_line(&room, run->first, run->rate);
+        limit_to_line(&room, router->free, 1);
+        for (uint32_t k = 0; k < ways; k++) {
+            limit_to_path(&room, outlets[k]);
+        }
+        struct passage part = cut(run, 0, room.count);
+        part.first = room.first;
+        part.rate = (uint32_t)room.rate;
+        for (uint32_t k = 0; k < ways; k++) {
+            path_note(core, outlets[k], room.count, room.first + (cycle)(room.count - 1) * room.rate, NULL);
+        }
+        path_taken(core, run->path, room.first, room.rate, room.count);
+        pass_at(core, router, port, outputs, &part);
+        *run = cut(run, room.count, run->count);
     }
-    /* Those that have been waiting leave one a cycle until they have caught up with those that still come. */
-    cycle late = router->free - run->first, behind = (late + run->rate - 2) / (run->rate - 1);
-    front.count = behind < run->count ? (uint32_t)behind : run->count;
-    front.rate = 1;
-    struct passage rest = cut(run, front.count, run->count);
-    pass_at(core, router, port, &front);
-    if (rest.count > 0 && !has_failed(core)) {
-        pass_at(core, router, port, &rest);
-    }
+    return true;
 }
 
-/* Lets wavelets pass that are theirs alone, of control wavelets only the first; returns the others, or NULL. */
+/* Lets wavelets pass that are theirs alone, as far as there is room, and of control wavelets only the first; returns the
+ * others, or NULL. */
 static struct passage *go(struct core *core, struct router *router, int port, struct passage *run) {
-    struct passage first = run->control ? cut(run, 0, 1) : *run;
-    pass(core, router, port, &first);
     if (run->control && run->count > 1) {
-        *run = cut(run, 1, run->count);
+        struct passage first = cut(run, 0, 1);
+        if (pass(core, router, port, &first)) {
+            *run = cut(run, 1, run->count);
+        }
+        return run;
+    }
+    if (!pass(core, router, port, run)) {
         return run;
     }
     drop_passage(core, run);
@@ -380,25 +450,54 @@ static void settle(struct core *core) {
     }
 }
 
+/* Lets what there was no room for pass when there may be some. */
+void router_goes_on(struct core *core, struct router *router) {
+    router->is_full = false;
+    stir(core, router);
+    settle(core);
+}
+
 /* Returns whether a color, by its row or -1, has a switch somewhere. */
 bool has_switches(const struct core *core, int32_t color) {
     return core->switches != NULL && color >= 0 && core->switches->by_color[color] != NULL;
 }
 
-/* Sends wavelets of a PE into its router, if their color has switches; where they `advance` it, its switch moves on
- * behind the last one. */
-void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances) {
+/* Returns what is on the way from a queue to the router of its PE; NULL if its color has no switches. */
+struct path *ramp_of(struct core *core, const struct pe *pe, const struct queue *queue) {
     if (!has_switches(core, queue->colors[pe->unit])) {
-        return;
+        return NULL;
     }
     struct switched *color = core->switches->by_color[queue->colors[pe->unit]];
     if (color->row.senders[pe->number] == 0) {
-        return;
+        return NULL;
     }
     struct router *router = router_at(core, color, pe->number);
+    for (struct path *path = router->ramps; path != NULL; path = path->next) {
+        if (path->origin == queue->number) {
+            return path;
+        }
+    }
+    cycle words = core->tables.queues[queue->number].room, back = core->timing.hop;
+    struct path *path = make_path(core, words > back ? words : back);
+    path->origin = queue->number;
+    path->next = router->ramps;
+    router->ramps = path;
+    return path;
+}
+
+/* Sends wavelets of a PE into its router, if their color has switches; where they `advance` it, its switch moves on
+ * behind the last one. A `send` may have to wait for its last wavelet to leave. */
+void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances,
+                  struct send **send) {
+    struct path *ramp = ramp_of(core, pe, queue);
+    if (ramp == NULL) {
+        return;
+    }
+    struct router *router = router_at(core, core->switches->by_color[queue->colors[pe->unit]], pe->number);
     struct payload *payload = payload_of(core, run);
     struct passage sent = {.payload = payload, .first = run->first, .rate = run->rate, .count = run->count,
-                           .control = run->control};
+                           .control = run->control, .path = ramp};
+    path_note(core, ramp, run->count, run->first + (cycle)(run->count - 1) * run->rate, send);
     sent.words = payload == run->payload ? (const uint32_t *)(const void *)run->at : payload->words;
     send_on(core, router, RAMP, &sent);
     payload_drop(core, payload);
@@ -419,7 +518,7 @@ void router_decide(struct core *core, struct router *router, cycle now) {
     router->planned = NEVER;
     cycle time;
     int port = decision(core, router, &time);
-    if (time != now) {
+    if (time != now || router->is_full) {
         return;
     }
     struct passage **link = &router->waiting[port], *before = NULL;
@@ -428,21 +527,17 @@ void router_decide(struct core *core, struct router *router, cycle now) {
         link = &before->next;
     }
     struct passage *run = *link, one = cut(run, 0, 1);
-    bool is_last = run->count == 1;
-    if (is_last) {
+    if (!pass(core, router, port, &one)) {
+        return;
+    }
+    if (run->count > 1) {
+        *run = cut(run, 1, run->count);
+    } else {
         *link = run->next;
         if (router->last[port] == run) {
             router->last[port] = before;
         }
-    } else {
-        one.payload->references++;
-        *run = cut(run, 1, run->count);
-    }
-    pass(core, router, port, &one);
-    if (is_last) {
         drop_passage(core, run);
-    } else {
-        payload_drop(core, one.payload);
     }
     stir(core, router);
     settle(core);
@@ -455,7 +550,7 @@ void prepare_switches(struct core *core, const struct core_input *input) {
         return;
     }
     struct switches *switches = core->switches = core_allocate(core, 1, sizeof *switches);
-    uint64_t pes = (uint64_t)core->width * core->height;
+    uint64_t pes = (uint64_t)core->width * core->height, most = 0;
     switches->routers.size = sizeof(struct router);
     switches->passages.size = sizeof(struct passage);
     switches->most_hops = (uint32_t)(16 * pes + 64);
@@ -468,7 +563,9 @@ void prepare_switches(struct core *core, const struct core_input *input) {
         color->where = core->tables.colors[color->row.color].where;
         color->routers = core_allocate(core, pes, sizeof *color->routers);
         switches->by_color[color->row.color] = color;
+        most = color->row.layers > most ? color->row.layers : most;
     }
+    switches->outlets = core_allocate(core, PORTS + most, sizeof *switches->outlets);
 }
 
 void free_switches(struct core *core) {
@@ -484,6 +581,7 @@ void free_switches(struct core *core) {
     free(switches->colors);
     free(switches->by_color);
     free(switches->stirred);
+    free(switches->outlets);
     free(switches);
 }
 

@@ -25,6 +25,7 @@ struct passage {
     struct passage *next;
     struct router *to; /* while it is fresh */
     struct payload *payload;
+    struct path *path; /* the link that they come by, or the way from their queue */
     const uint32_t *words;
     cycle first;
     uint32_t rate, count, hops;
@@ -38,9 +39,15 @@ struct router {
     struct router *next; /* in the order in which they saw their first wavelet */
     uint32_t pe;
     uint8_t position, is_crowded;
+    uint8_t is_full; /* it has chosen a wavelet for which there is no room: it passes nothing before that */
     cycle free;    /* when it can pass the next wavelet */
     cycle planned; /* when it chooses between ports, or NEVER */
     struct passage *waiting[PORTS], *last[PORTS];
+    struct path *links[PORTS]; /* to its ports, NULL before the first wavelet */
+    struct path *ramps;        /* from the queues of its PE */
+    struct path *down;         /* to those that read the color, by layer; `has_down` if they are made */
+    bool has_down;
+    struct multicast waiter; /* its place among what waits for a way */
     int64_t unread;            /* wavelets that came down a ramp that nothing reads */
     int64_t left_grid[PORTS]; /* wavelets of data that it has sent over the edge of the grid */
 };
@@ -57,6 +64,7 @@ struct switches {
     uint32_t count;
     struct switched **by_color; /* by row of the colors, NULL where there are no switches */
     struct pool routers, passages;
+    struct path **outlets; /* room for the ways that lead on from a router */
     struct passage *fresh, *last_fresh;
     struct router **stirred; /* routers whose switches have moved while something waited */
     uint64_t stirred_count, stirred_room;

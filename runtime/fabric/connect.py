@@ -258,7 +258,8 @@ class _Connector:
         counts = np.zeros(self.count, np.uint8)
         for _, pes in senders:
             counts[pes] += 1
-        return switched_color(self.tables, color, counts, self._stacked(self._layers(readers)))
+        readers_of_pes = self._stacked(self._layers(readers))
+        return switched_color(self.tables, color, counts, readers_of_pes, self.target.timing)
 
     def _connect_static(self, senders: Sequence[_Use], readers: Sequence[_Use], routers: Routers) -> None:
         sending, reading = self._layers(senders), self._layers(readers)

@@ -69,6 +69,8 @@ class SwitchedColor:
     crowded: Array
     """[4, P] 1 where several ports, or several queues of the PE, can bring wavelets that a position takes: there time
     decides. All 0 if that is nowhere so."""
+    held: Array
+    """uint16 [5, P] wavelets that the link to each port holds; 0 at the ramp."""
     readers: Array
     """int32 [layers, P] input queues of the PE that get what comes down the ramp, else `NOWHERE`; mostly one layer."""
 

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...targets.wavelets import SWITCH_POSITIONS
+from ...targets.model import Timing
+from ...targets.wavelets import PORTS, SWITCH_POSITIONS
 from ..tables.format import NONE, Tables
 from .classes import areas_of, paint
 from .model import SwitchedColor
@@ -32,7 +33,7 @@ def routers_of(tables: Tables, color: int) -> Routers:
 _COUNT = np.array([mask.bit_count() for mask in range(32)], np.uint8)
 
 
-def switched_color(tables: Tables, color: int, senders: Array, readers: Array) -> SwitchedColor:
+def switched_color(tables: Tables, color: int, senders: Array, readers: Array, timing: Timing) -> SwitchedColor:
     """Return the routers of a color with switches, with the number of queues of each PE that send it."""
     program = tables["program"][0]
     shape = int(program["height"]), int(program["width"])
@@ -53,11 +54,32 @@ def switched_color(tables: Tables, color: int, senders: Array, readers: Array) -
         for grid, name in ((ring, "ring"), (pop_mode, "pop_mode"), (current, "current")):
             paint(grid, areas, 0 if switch is None else switch[name])
     live, crowded = _meetings(receive, transmit, valid, senders.reshape(shape))
+    held = _held(receive, transmit, timing).reshape(len(PORTS), -1)
     receive, transmit, valid, crowded = (
         grid.reshape(SWITCH_POSITIONS, -1) for grid in (receive, transmit, valid, crowded)
     )
     ring, pop_mode, current, live = (grid.reshape(-1) for grid in (ring, pop_mode, current, live))
-    return SwitchedColor(color, receive, transmit, valid, ring, pop_mode, current, senders, live, crowded, readers)
+    return SwitchedColor(
+        color, receive, transmit, valid, ring, pop_mode, current, senders, live, crowded, held, readers
+    )
+
+
+def _held(receive: Array, transmit: Array, timing: Timing) -> Array:
+    """Return how many wavelets the link to each port of each router holds.
+
+    It holds what is on it there and back; so one that some wavelets turn to come by holds more.
+    """
+    height, width = receive.shape[1:]
+    found = np.zeros((len(PORTS), height, width), np.uint16)
+    for out in (NORTH, EAST, SOUTH, WEST):
+        dy, dx = STEP[out]
+        straight = np.uint8(1 << RAMP | 1 << OPPOSITE[out])
+        come = np.bitwise_or.reduce(np.where(transmit >> out & 1 == 1, receive, 0), axis=0)
+        words = np.where(come & ~straight, timing.turn, 0) + max(timing.link_words, 2 * timing.hop)
+        found[OPPOSITE[out], max(dy, 0) : height + min(dy, 0), max(dx, 0) : width + min(dx, 0)] = words[
+            max(-dy, 0) : height + min(-dy, 0), max(-dx, 0) : width + min(-dx, 0)
+        ]
+    return found
 
 
 def _meetings(receive: Array, transmit: Array, valid: Array, senders: Array) -> tuple[Array, Array]:

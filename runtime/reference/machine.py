@@ -172,6 +172,9 @@ class Machine:
             *shared, None if color == NOWHERE else color, int(fabric.flags_of(number)[pe.unit]), resource,
             ways, None if network == NOWHERE else network,
         )  # fmt: skip
+        if self.routers_of(pe, pe.outputs[number]) is not None:
+            words = max(int(row.room), self.timing.hop)
+            pe.outputs[number].ramp = Path(words, self.timing.hop, words)
 
     def _way(self, pe: PE, queue: int, row: Any) -> Way:
         reader = int(row["queue"])

@@ -10,7 +10,6 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .credits import Takes
 from .endings import accept
 from .queues import Run, Way
 from .room import room
@@ -43,7 +42,8 @@ class Multicast:
         """Hand over what there is room for, and end the send behind the last wavelet."""
         while self.parts:
             wavelets, own = self.parts.popleft()
-            found = room(self.ways, len(wavelets), Takes(own, self.rate, 0), self.advance)
+            paths = [way.path for way in self.ways if way.path is not None]
+            found = room(paths, len(wavelets), [(own, self.rate)], self.advance)
             first, rate, count = found.first, found.rate, found.count
             if count < len(wavelets):
                 self.parts.appendleft((wavelets[count:], own + count * self.rate))

@@ -134,5 +134,13 @@ class OutputQueue:
     resource: Resource
     ways: list[Way]
     network: int | None
+    ramp: Path | None = None
+    """What is on the way to the PE's router, if the color has switches."""
     unread: int = 0
     """Wavelets sent of which some receiver has no queue for the color."""
+
+    @property
+    def paths(self) -> list[Path]:
+        """What its wavelets leave by that may be full."""
+        found = [way.path for way in self.ways if way.path is not None]
+        return found if self.ramp is None else [*found, self.ramp]

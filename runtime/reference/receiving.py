@@ -264,14 +264,14 @@ def _has_room(machine: Machine, operation: OpenOperation) -> bool:
         return True
     queue = operation.issue.pe.outputs[destination.queue]
     lanes = destination.lanes
-    if all(way.path is None for way in queue.ways) or max(operation.lanes) > lanes:
+    if not queue.paths or max(operation.lanes) > lanes:
         return True
     source = operation.queues[0]
 
     def go_on() -> None:
         _take_stored(machine, source)
 
-    found = room(queue.ways, UNBOUNDED, Takes(-UNBOUNDED, 0, 0), go_on)
+    found = room(queue.paths, UNBOUNDED, [(-UNBOUNDED, 0)], go_on)
     count, rate = found.count * lanes, found.rate // lanes
     if found.rate % lanes:
         count, rate = min(count, lanes), 0

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from .credits import Takes
-from .queues import Way
+from .credits import Path, Takes
 
 
-def room(ways: Iterable[Way], most: int, line: Takes, go_on: Callable[[], None]) -> Takes:
+def room(paths: Iterable[Path], most: int, lines: Iterable[tuple[int, int]], go_on: Callable[[], None]) -> Takes:
     """Return how many of `most` wavelets may leave, the first of them when, and one every how many cycles.
 
-    Each leaves at the largest of its credits' times and its own, of which `line` says the first and the rate. If there
-    is no room for any, `go_on` is called when there may be.
+    Each leaves at the largest of its credits' times and those of `lines`, first and rate. If there is no room for any,
+    `go_on` is called when there may be.
     """
-    lines = [(line.first, line.rate)]
+    lines = list(lines)
     count = most
-    for way in ways:
-        if way.path is None:
-            continue
-        credits_ = way.path.credits()
+    for path in paths:
+        credits_ = path.credits()
         count = min(count, credits_.count)
         if not count:
-            way.path.waiting.append(go_on)
+            path.waiting.append(go_on)
             return Takes(0, 0, 0)
         if credits_.rate:
             lines.append((credits_.first, credits_.rate))

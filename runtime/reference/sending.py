@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from ...targets.wavelets import COMMAND_BITS, COMMANDS_SHIFT, WORD_BITS, WORD_MASK
+from ...targets.wavelets import WORD_BITS, WORD_MASK
 from ..fabric.model import LOST, PARTLY_UNREAD, SWALLOWED
 from ..findings import Code
 from .descriptors import Wavelets
@@ -13,6 +13,7 @@ from .multicast import Multicast
 from .pes import Issue
 from .queues import OutputQueue, Run
 from .sends import Send
+from .switches import Passage, is_ignored
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -24,8 +25,8 @@ def transmit(
 ) -> None:  # fmt: skip
     """Send elements out of a queue; the wavelet of element k leaves at `first` + k * `rate`.
 
-    `last` means that the operation sends no more. `send` is notified when the receivers have made room for the
-    wavelets; those of a color with switches wait in its routers, and hold no sender back.
+    `last` means that the operation sends no more. `send` is notified when the receivers, or the routers of a color with
+    switches, have made room for the wavelets.
     """
     pe = issue.pe
     queue = pe.outputs[stream.queue]
@@ -54,7 +55,10 @@ def transmit(
             machine.arrive(way.pe, machine.queue(way.pe, way.queue), run)
     color = machine.routers_of(pe, queue)
     if color is not None:
-        color.send(pe.number, payload, first, rate, control=stream.control, advances=stream.advances and last)
+        assert queue.ramp is not None
+        queue.ramp.send(len(payload), send)
+        run = Passage(payload, first, rate, stream.control, queue.ramp)
+        color.send(pe.number, run, advances=stream.advances and last)
         color.settle()
 
 
@@ -63,11 +67,6 @@ def _for_engines(stream: Wavelets, payload: list[int], first: int, rate: int) ->
     if not stream.control or not any(map(is_ignored, payload)):
         return [(payload, first)]
     return [([word], first + k * rate) for k, word in enumerate(payload) if not is_ignored(word)]
-
-
-def is_ignored(word: int) -> bool:
-    """Return True if the first command of a control wavelet keeps it from the compute engine."""
-    return bool(word >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1)
 
 
 def packed(payload: list[int]) -> list[int]:

@@ -5,6 +5,9 @@ takes them from one port at a time, the others wait until its switch moves. What
 of the wavelets on each link alone, and times follow from time stamps. Only where a router takes a color from several
 ports at once must time decide.
 
+A router passes a wavelet on when there is room for it on all links that it goes by, and in the queues at its ramp. What
+has none waits, and what is behind it on its link; so the links fill up as far as the sender, whose send does not end.
+
 A control wavelet is routed by the current position of the switch and then obeyed. It holds eight commands of three
 bits, a code and a bit that keeps it from the compute engine: the first in bits 22 to 24, the second from bit 25, and on
 through bits 28, 29 and 0 to 15. A router that pops the first one moves the others forward, and an ignored no-operation
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...targets.wavelets import (
@@ -31,9 +35,10 @@ from ...targets.wavelets import (
 )
 from ..fabric import model
 from ..findings import Code
+from .credits import Path
 from .order import Kind
 from .queues import Run
-from .sending import is_ignored
+from .room import room
 from .tasks import NEVER
 
 if TYPE_CHECKING:
@@ -56,6 +61,11 @@ LOW_COMMANDS = COMMAND_BITS * COMMANDS - HIGH_COMMANDS
 NO_POP, ALWAYS_POP, POP_ON_ADVANCE, POP_ON_ADVANCE_NOP = range(4)
 
 
+def is_ignored(word: int) -> bool:
+    """Return True if the first command of a control wavelet keeps it from the compute engine."""
+    return bool(word >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1)
+
+
 def popped(word: int) -> int:
     """Return a control wavelet without its first command."""
     high, low = (1 << HIGH_COMMANDS) - 1, (1 << LOW_COMMANDS) - 1
@@ -73,6 +83,8 @@ class Passage:
     first: int
     rate: int
     control: bool
+    path: Path | None = None
+    """The link that they come by, or the way from their queue."""
     is_marker: bool = False
     """True if it is not a wavelet but moves the switch of the sender's router on."""
     hops: int = 0
@@ -101,8 +113,14 @@ class Router:
     position: int
     readers: list[int]
     """Input queues of the PE that get what comes down the ramp."""
+    links: list[Path]
+    """What is on the links to its ports."""
+    down: list[Path]
+    """What is on the way down its ramp, to each of `readers`."""
     free: int = 0
     """When it can pass the next wavelet."""
+    is_full: bool = False
+    """True if it has chosen a wavelet for which there is no room: it passes nothing before that."""
     waiting: tuple[list[Passage], ...] = field(default_factory=lambda: tuple([] for _ in PORTS))
     """By port, in the order in which they came."""
     unread: int = 0
@@ -111,8 +129,8 @@ class Router:
     """Wavelets of data that it has sent over the edge of the grid, by port."""
 
     def holds(self, port: int) -> bool:
-        """Return True if it does not take wavelets from a port now, or if time must decide."""
-        return not self.receive[self.position] >> port & 1 or self.crowded[self.position]
+        """Return True if it does not take wavelets from a port now, or if time must decide, or there is no room."""
+        return not self.receive[self.position] >> port & 1 or self.crowded[self.position] or self.is_full
 
     @property
     def following(self) -> int:
@@ -157,10 +175,14 @@ class SwitchedColor:
             color = self._tables
             y, x = divmod(pe, self.machine.width)
             readers = [queue for queue in color.readers[:, pe].tolist() if queue != model.NOWHERE]
+            timing = self.machine.timing
+            back = timing.hop
+            rooms = [max(int(self.machine.fabric.room[queue]), timing.ramp + back) for queue in readers]
             found = self._routers[pe] = Router(
                 pe, x, y, color.receive[:, pe].tolist(), color.transmit[:, pe].tolist(), _truths(color.valid[:, pe]),
                 _truths(color.crowded[:, pe]), bool(color.ring[pe]), int(color.pop_mode[pe]), int(color.current[pe]),
-                readers,
+                readers, [Path(words, back, words) for words in color.held[:, pe].tolist()],
+                [Path(words, back, words) for words in rooms],
             )  # fmt: skip
         return found
 
@@ -169,12 +191,12 @@ class SwitchedColor:
         """The routers that have seen a wavelet, by number of their PEs."""
         return [self._routers[pe] for pe in sorted(self._routers)]
 
-    def send(self, pe: int, payload: list[int], first: int, rate: int, *, control: bool, advances: bool) -> None:
+    def send(self, pe: int, run: Passage, *, advances: bool) -> None:
         """Send wavelets of a PE into its router; with `advances` its switch moves on behind the last one."""
         router = self.router(pe)
-        self._fresh.append((RAMP, router, Passage(payload, first, rate, control)))
+        self._fresh.append((RAMP, router, run))
         if advances:
-            behind = first + (len(payload) - 1) * rate + 1
+            behind = run.first + (len(run.payload) - 1) * run.rate + 1
             self._fresh.append((RAMP, router, Passage([0], behind, 1, control=True, is_marker=True)))
 
     def settle(self) -> None:
@@ -208,19 +230,17 @@ class SwitchedColor:
         self._plan(router)
 
     def _go(self, router: Router, port: int, run: Passage) -> Passage | None:
-        """Let a run pass, of control wavelets only the first; return the others."""
+        """Let a run pass as far as there is room, of control wavelets only the first; return the others."""
         if not run.control or len(run.payload) == 1:
-            self._pass(router, port, run)
-            return None
-        self._pass(router, port, run.cut(0, 1))
-        return run.cut(1, len(run.payload))
+            return self._pass(router, port, run)
+        return run if self._pass(router, port, run.cut(0, 1)) else run.cut(1, len(run.payload))
 
     # Time decides
 
     def _plan(self, router: Router) -> None:
         """Have a router choose when nothing earlier can reach it."""
         time, _ = router.decision()
-        if time < NEVER:
+        if time < NEVER and not router.is_full:
             self.machine.order.schedule(
                 time, Kind.ROUTER, router.pe, (self.color,), lambda cycle: self._decide(router, cycle)
             )
@@ -228,63 +248,93 @@ class SwitchedColor:
     def _decide(self, router: Router, cycle: int) -> None:
         """Let the first wavelet pass; of those that came in one cycle that of the first port."""
         time, port = router.decision()
-        if time != cycle:
+        if time != cycle or router.is_full:
             return
         runs = router.waiting[port]
         place = next(place for place, run in enumerate(runs) if run.first == time)
-        run = runs.pop(place)
-        if len(run.payload) > 1:
-            runs.insert(place, run.cut(1, len(run.payload)))
-        self._pass(router, port, run.cut(0, 1))
+        run = runs[place]
+        if self._pass(router, port, run.cut(0, 1)) is None:
+            runs[place : place + 1] = [run.cut(1, len(run.payload))] if len(run.payload) > 1 else []
         self._stirred.append(router)
         self.machine.settle(self)
 
     # Passing a router
 
-    def _pass(self, router: Router, port: int, run: Passage) -> None:
-        """Let data, or one control wavelet, pass; wavelets leave in order, one a cycle at most."""
-        if router.free <= run.first:
-            self._pass_at(router, port, run)
-            return
-        count, late = len(run.payload), router.free - run.first
-        if run.rate == 1 or count == 1:
-            self._pass_at(router, port, replace(run, first=router.free))
-            return
-        # Those that have been waiting leave one a cycle until they have caught up with those that still come.
-        behind = min(-(-late // (run.rate - 1)), count)
-        rest = run.cut(behind, count)
-        self._pass_at(router, port, replace(run.cut(0, behind), first=router.free, rate=1))
-        if behind < count:
-            self._pass_at(router, port, rest)
+    def _pass(self, router: Router, port: int, run: Passage) -> Passage | None:
+        """Let data, or one control wavelet, pass as far as there is room; return the rest.
 
-    def _pass_at(self, router: Router, port: int, run: Passage) -> None:
+        Wavelets leave in order, one a cycle at most.
+        """
+        if run.is_marker:
+            router.free = max(router.free, run.first)
+            self._move(router, ADVANCE)
+            return None
+        count = len(run.payload)
+        while count:
+            outputs = self._outputs(router, port, run)
+            paths = self._paths(router, outputs)
+            lines = [(run.first, run.rate), (router.free, 1)]
+            found = room(paths, count, lines, partial(self._go_on, router))
+            if not found.count:
+                router.is_full = self.machine.is_pressed = True
+                return run
+            self.machine.is_pressed |= found.first > max(lines)[0]
+            for path in paths:
+                path.send(found.count, None)
+            if run.path is not None:
+                run.path.taken(self.machine, found.first, found.rate, found.count)
+            self._pass_at(router, port, outputs, replace(run.cut(0, found.count), first=found.first, rate=found.rate))
+            run, count = run.cut(found.count, count), count - found.count
+        return None
+
+    def _go_on(self, router: Router) -> None:
+        """Let what there was no room for pass when there may be some."""
+        router.is_full = False
+        self._stirred.append(router)
+        self.settle()
+
+    def _outputs(self, router: Router, port: int, run: Passage) -> list[int]:
+        """Return the ports by which data, or a control wavelet, leaves a router."""
+        outputs = router.transmit[router.position]
+        if run.control and is_ignored(run.payload[0]):
+            outputs &= ~(1 << RAMP)
+        return [out for out in range(len(PORTS)) if outputs >> out & 1 and (out != port or out == RAMP)]
+
+    def _paths(self, router: Router, outputs: list[int]) -> list[Path]:
+        """Return the links, and ways down the ramp, that lead from some ports of a router to others and queues."""
+        found: list[Path] = []
+        for out in outputs:
+            there = self._neighbor(router, out)
+            found += router.down if out == RAMP else [] if there is None else [there.links[OPPOSITE[out]]]
+        return found
+
+    def _neighbor(self, router: Router, out: int) -> Router | None:
+        """Return the router beside one, None over the edge of the grid and at the ramp."""
+        dx, dy = STEP.get(out, (0, 0))
+        x, y = router.x + dx, router.y + dy
+        is_inside = out != RAMP and 0 <= x < self.machine.width and 0 <= y < self.machine.height
+        return self.router(y * self.machine.width + x) if is_inside else None
+
+    def _pass_at(self, router: Router, port: int, outputs: list[int], run: Passage) -> None:
         """Send a run on from a router when it is there, and obey it."""
         machine = self.machine
-        if run.is_marker:
-            router.free = run.first
-            self._move(router, ADVANCE)
-            return
         where = machine.program["colors"][self.color].where
         if run.hops > self._most_hops:
             machine.fail_at_router(router.pe, Code.SWITCHES_LOOP, run.first, where, self.color)
         router.free = run.first + (len(run.payload) - 1) * run.rate + 1
-        outputs = router.transmit[router.position]
         code = None
         if run.control:
             word = run.payload[0]
             code = word >> COMMANDS_SHIFT & IGNORED - 1
             if code == TEARDOWN:
                 machine.fail_at_router(router.pe, Code.TEARDOWN, run.first, where, self.color)
-            if is_ignored(word):
-                outputs &= ~(1 << RAMP)
             if self._pops(router, code):
                 run = replace(run, payload=[popped(word)])
-        for out in range(len(PORTS)):
-            if outputs >> out & 1 and (out != port or out == RAMP):
-                if out == RAMP:
-                    self._deliver(router, run)
-                else:
-                    self._hop(router, port, out, run)
+        for out in outputs:
+            if out == RAMP:
+                self._deliver(router, run)
+            else:
+                self._hop(router, port, out, run)
         if code is not None:
             self._move(router, code)
 
@@ -309,23 +359,22 @@ class SwitchedColor:
     def _hop(self, router: Router, port: int, out: int, run: Passage) -> None:
         """Send a run to the neighbor on one side."""
         timing = self.machine.timing
-        dx, dy = STEP[out]
-        x, y = router.x + dx, router.y + dy
-        if not (0 <= x < self.machine.width and 0 <= y < self.machine.height):
+        there = self._neighbor(router, out)
+        if there is None:
             if not run.control:
                 router.left_grid[out] += len(run.payload)
             return
         turned = port not in (RAMP, OPPOSITE[out])
-        time = timing.hop + (timing.turn if turned else 0)
-        there = self.router(y * self.machine.width + x)
-        self._fresh.append((OPPOSITE[out], there, replace(run, first=run.first + time, hops=run.hops + 1)))
+        first = run.first + timing.hop + (timing.turn if turned else 0)
+        path = there.links[OPPOSITE[out]]
+        self._fresh.append((OPPOSITE[out], there, replace(run, first=first, path=path, hops=run.hops + 1)))
 
     def _deliver(self, router: Router, run: Passage) -> None:
-        """Give wavelets to the queue at the end of the ramp."""
+        """Give wavelets to the queues at the end of the ramp."""
         arrival = run.first + self.machine.timing.ramp
-        for number in router.readers:
+        for number, path in zip(router.readers, router.down, strict=True):
             queue = self.machine.queue(router.pe, number)
-            self.machine.arrive(router.pe, queue, Run(run.payload, arrival, run.rate, run.control))
+            self.machine.arrive(router.pe, queue, Run(run.payload, arrival, run.rate, run.control, path=path))
         if not router.readers:
             router.unread += len(run.payload)
 

@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from ...targets.wavelets import PORTS
-from ..fabric.model import NOWHERE, Fabric, SwitchedColor
-from ..unread_wavelets import Unread, at_router, by_place, down_ramp, in_message, in_queue, off_grid, without_queue
+from ..fabric.model import NOWHERE, Fabric
+from ..unread_wavelets import (
+    Unread,
+    at_router,
+    before_full,
+    by_place,
+    down_ramp,
+    in_message,
+    in_queue,
+    off_grid,
+    without_queue,
+)
+from .held_at_switches import taken_ports
 from .places import Names
 from .rest import Rest
 from .waits import reason
@@ -47,19 +58,19 @@ def _at_routers(names: Names, rest: Rest) -> list[Unread]:
     switched = {color.color: color for color in names.fabric.switched}
     found: list[Unread] = []
     for color, pe, port, position, count in np.sort(rest.at_routers, order=["color", "port", "pe"]).tolist():
-        taken = _taken_ports(switched[color], position, pe)
-        found.append(at_router(names.color(color), names.position(pe), count, port, position, taken))
+        taken = taken_ports(switched[color], position, pe)
+        label, place = names.color(color), names.position(pe)
+        is_closed = PORTS[port] not in taken
+        found.append(
+            at_router(label, place, count, port, position, taken)
+            if is_closed
+            else before_full(label, place, count, port)
+        )
     for color, pe, count in np.sort(rest.down_ramps, order=["row", "pe"]).tolist():
         found.append(down_ramp(names.color(color), names.position(pe), count))
     for color, pe, port, _, count in np.sort(rest.off_grid, order=["color", "port", "pe"]).tolist():
         found.append(off_grid(names.color(color), names.position(pe), count, port))
     return found
-
-
-def _taken_ports(color: SwitchedColor, position: int, pe: int) -> list[str]:
-    """Return the ports that a router takes a color from with its switch at a position."""
-    mask = int(color.receive[position, pe])
-    return [name for port, name in enumerate(PORTS) if mask >> port & 1]
 
 
 def _messages(names: Names, rest: Rest) -> list[Unread]:

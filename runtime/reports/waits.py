@@ -19,6 +19,7 @@ from ..tables.format import NONE, OUTPUT, TASK_TYPES
 from ..unread_wavelets import plain
 from ..wait_graph import Awaited, Wait
 from .continuations import Continuations, Reached, completions_of, read_by
+from .held_at_switches import closed_switch, full_queues
 from .places import Names
 from .rest import HEADER, HELD, READS_FIFO, RECEIVES, SENDS_MESSAGE, WRITES_FIFO, Rest
 
@@ -145,6 +146,10 @@ class _Waits(Names):
                     awaits = "a message" if record["flags"] & HEADER else f"{missing} of {count} wavelets"
                     text = wait_sentences.on_input_queue(who, label, number, self.color(color), awaits)
                     awaited = _InputEnd(self, row)
+                elif self.is_switched(color):
+                    awaited = _RouterEnd(self, color)
+                    text = wait_sentences.on_routers(who, label, number, self.color(color), count)
+                    missing = count
                 else:
                     awaited = _OutputEnd(self, row)
                     text = wait_sentences.on_output_queue(
@@ -171,6 +176,10 @@ class _Waits(Names):
             owner, self.places(pes), text, source, awaited, held, name, colors, missing,
             kind == RECEIVES and not held and int(record["position"]) > 0, missing > UNBOUNDED // 2, used_after,
         )  # fmt: skip
+
+    def is_switched(self, color: int) -> bool:
+        """Return True if a color has a switch somewhere."""
+        return any(switched.color == color for switched in self.fabric.switched)
 
     def _capacity(self, queue: int, pes: Array) -> int | None:
         """Return how many wavelets fit on the way from an output queue of some PEs, the least of their ways."""
@@ -286,10 +295,12 @@ class _InputEnd:
         return wait_sentences.SEND_FIRST[held]
 
     def explanation(self, places: Array, units: str) -> str | None:
-        """Return why nobody sends; None if wavelets may wait at routers or come from the host, reported elsewhere."""
+        """Return why nobody sends; None if wavelets may come by routers that do not hold them, or from the host."""
         fabric, queue = self._found.fabric, self._queue
-        elsewhere = [*(color.readers for color in fabric.switched), *(stream.queues for stream in fabric.host_inputs)]
-        if any(bool((readers == queue).any()) for readers in elsewhere):
+        for color in fabric.switched:
+            if bool((color.readers == queue).any()):
+                return closed_switch(self._found, self._found.rest, color.color)
+        if any(bool((stream.queues == queue).any()) for stream in fabric.host_inputs):
             return None
         label = self._found.queue(queue)
         if fabric.network[queue] != NOWHERE:
@@ -339,6 +350,34 @@ class _OutputEnd:
     def explanation(self, places: Array, units: str) -> str | None:
         """Return None: the wait itself says who does not read."""
         return None
+
+
+class _RouterEnd:
+    """The routers of a color with switches, which do not pass wavelets on."""
+
+    waits_for_all = True
+
+    def __init__(self, found: _Waits, color: int) -> None:
+        self._found = found
+        self._color = color
+
+    def pairs(self, places: Array) -> Iterator[tuple[Unit, Unit, str]]:
+        senders = [(x, y) for x, y in places.tolist()]
+        for queue, pe in full_queues(self._found, self._found.rest, self._color):
+            for sender in senders:
+                yield sender, self._found.position(pe), symbol(queue)
+
+    def remedy(self, *, held: bool) -> str:
+        return wait_sentences.RECEIVE_FIRST
+
+    def explanation(self, places: Array, units: str) -> str | None:
+        """Return which switch, or which queue, holds them up."""
+        found, rest = self._found, self._found.rest
+        closed = closed_switch(found, rest, self._color)
+        if closed is not None:
+            return closed
+        full = full_queues(found, rest, self._color)
+        return wait_sentences.full_queue(found.queue(full[0][0]), found.pe(full[0][1])) if full else None
 
 
 class _MessageEnd:

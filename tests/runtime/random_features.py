@@ -384,7 +384,7 @@ class Crossing(Feature):
 
     def choose(self) -> None:
         random = self.generator.random
-        self.counts = [random.randint(0, 4) for _ in range(2)]
+        self.counts = [random.choice([0, 1, 2, 3, 4, 12, 30]) for _ in range(2)]
         self.advances = random.random() < 0.7
         turns = ["[from [west]]", "[from [west], from [ramp]] ring", "[from [ramp]] ring", "[to []]"]
         self.switch = random.choice(["", f" switch {random.choice(turns)}"])
