@@ -223,7 +223,8 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
     uint64_t unblockings = activations + class->activations * sizeof(struct activations);
     uint64_t inputs = unblockings + class->unblockings * sizeof(struct unblockings);
     uint64_t resources = inputs + class->input_count * sizeof(struct input);
-    uint64_t registers = resources + class->resource_count * sizeof(struct resource);
+    uint64_t outputs = resources + class->resource_count * sizeof(struct resource);
+    uint64_t registers = outputs + (class->queue_count - class->input_count) * sizeof(struct output);
     uint64_t sides = registers + core->register_count * sizeof(struct descriptor);
     class->pe_bytes = (sides + (class->input_count - class->source_count) * sizeof(struct side) + 63) / 64 * 64;
     class->pes = allocate_large(core, units * class->pe_bytes);
@@ -237,11 +238,11 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
         pe->y = (uint16_t)(pe->number / core->width);
         pe->memory = class->memory + (uint64_t)unit * class->bytes;
         char *state = (char *)pe;
-        pe->tasks = (struct task_state *)(void *)(state + tasks);
         pe->activations = (struct activations *)(void *)(state + activations);
         pe->unblockings = (struct unblockings *)(void *)(state + unblockings);
         pe->inputs = (struct input *)(void *)(state + inputs);
         pe->resources = (struct resource *)(void *)(state + resources);
+        pe->outputs = (struct output *)(void *)(state + outputs);
         pe->registers = (struct descriptor *)(void *)(state + registers);
         pe->sides = (struct side *)(void *)(state + sides);
         pe->tile = pe->y / TILE * tiles_across(core) + pe->x / TILE;

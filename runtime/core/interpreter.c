@@ -29,7 +29,7 @@ static inline struct descriptor *descriptors_of(struct frame *frame) {
 }
 
 /* Makes the frame of a use at a place of the stack, with its numbers. */
-static struct frame *make_frame(struct core *core, uint64_t at, const struct use *use) {
+static inline struct frame *make_frame(struct core *core, uint64_t at, const struct use *use) {
     uint64_t size = FRAME_WORDS + use->size;
     if (at + size > core->stack_words) {
         struct frame *frame = core->frame;
@@ -48,11 +48,11 @@ static struct frame *make_frame(struct core *core, uint64_t at, const struct use
 
 void enter_task(struct core *core, struct pe *pe, uint32_t task, const struct use *use) {
     core->frame = NULL;
-    core->frame = make_frame(core, 0, use);
-    core->frame->pc = use->code;
-    core->frame->caller = 0;
-    core->frame->calls = 0;
-    core->frame->stack = 0;
+    struct frame *frame = core->frame = make_frame(core, 0, use);
+    frame->pc = use->code;
+    frame->caller = 0;
+    frame->calls = 0;
+    frame->stack = 0;
     pe->task = (uint16_t)task;
 }
 
@@ -177,13 +177,7 @@ static inline const struct descriptor *descriptor_at(struct frame *frame, uint16
                                        : frame->use->descriptors + (operand - STATIC_DESCRIPTOR);
 }
 
-/* Returns an address that a descriptor can hold: one far beyond memory is no less outside. */
-int32_t within(int64_t address) {
-    const int64_t most = 1 << 30;
-    return (int32_t)(address > most ? most : address < -most ? -most : address);
-}
-
-static int64_t moderate(int64_t value) { return within(value); }
+static inline int64_t moderate(int64_t value) { return within(value); }
 
 static int64_t element_words(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
 
@@ -207,10 +201,6 @@ static uint32_t change(const struct core *core, struct descriptor *walk, uint32_
             walk->row = NO_ROW;
             walk->shape = 0;
         }
-        note_place(core, walk);
-        return 0;
-    case I_set_offset:
-        walk->address = within(walk->address + moderate(value) * element_words(walk));
         note_place(core, walk);
         return 0;
     case I_set_stride:
@@ -479,8 +469,17 @@ next:
         descriptors_of(frame)[ip->a & 0x3FFF] = *descriptor_at(frame, ip->b);
         ip++;
         NEXT;
+    CASE(set_offset): {
+        struct descriptor *walk = descriptors_of(frame) + (ip->a & 0x3FFF);
+        if (walk->type == FIFO_END) {
+            FAIL(DESCRIPTOR_SHAPE, ip->op);
+        }
+        walk->address = within(walk->address + moderate(r[ip->b]) * element_words(walk));
+        note_place(core, walk);
+        ip++;
+        NEXT;
+    }
     CASE(set_address):
-    CASE(set_offset):
     CASE(set_stride):
     CASE(set_extent):
     CASE(advance):

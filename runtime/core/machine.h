@@ -253,24 +253,29 @@ struct operand_state {
     uint8_t is_number;
 };
 
-/* An operation that waits for wavelets, or for elements of FIFOs or places in them */
+/* An operation that waits for wavelets, or for elements of FIFOs or places in them. What one with a single queue and all
+ * else in memory needs comes first. */
 struct open {
     struct pe *pe;
     const struct operation *operation;
     cycle time, rate; /* when it is ready for its next element */
     int64_t count, position;
-    uint32_t where, task;
-    uint32_t queue[MAX_OPERANDS]; /* its queues and ends of FIFOs, by their places in the class */
-    uint8_t source[MAX_OPERANDS]; /* the operand that takes from it; 0: the destination, a FIFO */
-    uint8_t inputs;               /* how many they are */
+    uint8_t *to;                  /* of a move that is plain: where its first element goes */
+    uint8_t inputs;               /* its queues and ends of FIFOs: how many they are */
     uint8_t is_plain;             /* it has one queue, and all that it touches is checked */
-    uint8_t is_forwarder;         /* it sends what it takes, by ways that may be full */
-    uint8_t is_sync, by_control, signals_end, uses_fifo, keeps, stopped;
+    uint8_t is_move;              /* it is plain and has no other source */
+    uint8_t is_sync, by_control, signals_end, uses_fifo, stopped;
+    uint8_t forwards;     /* it sends what it takes */
+    uint8_t is_forwarder; /* it does so by ways that may be full */
+    uint8_t keeps;
     uint8_t header;                   /* of its message is still to come: `count` is the most that there is room for */
     uint8_t polls;                    /* bits of its ends of FIFOs that end it if they have nothing */
     uint8_t polled;                   /* the one that it looks at */
-    struct open *waits[MAX_OPERANDS]; /* behind it in each of its queues */
+    uint8_t source[MAX_OPERANDS];     /* the operand that takes from each queue; 0: the destination, a FIFO */
+    uint32_t queue[MAX_OPERANDS];     /* the queues, by their places in the class */
     uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
+    struct open *waits[MAX_OPERANDS]; /* behind it in each of its queues */
+    uint32_t where, task;
     cycle polls_at;
     int64_t credits; /* elements of a forwarder for which there is room, and when the credits are back */
     cycle credit_first, credit_rate;
@@ -294,6 +299,13 @@ struct input {
     struct run *first, *last;
     struct open *waiting; /* the first that waits */
     struct path path;     /* of its first sender; the others follow */
+};
+
+/* Where an output queue leads to, if that is one queue of one sender from which operations alone take: `way` is NULL
+ * until it is first sent to. */
+struct output {
+    struct input *to; /* NULL: elsewhere */
+    const struct way *way;
 };
 
 /* An end of a FIFO on a PE */
@@ -333,11 +345,11 @@ struct pe {
     uint64_t active;       /* tasks that are active */
     uint64_t may_activate, may_unblock; /* tasks that the end of something open may activate, and unblock */
     uint8_t *memory;
-    struct task_state *tasks;
     struct activations *activations; /* by the places of the tasks among those that have some */
     struct unblockings *unblockings;
     struct input *inputs;       /* by input queue of the class, then ends of FIFOs */
     struct resource *resources; /* the same, then output queues and microthreads */
+    struct output *outputs;     /* output queues */
     struct side *sides;         /* ends of FIFOs: to read, to write */
     struct descriptor *registers;
     uint64_t *suspended; /* its stack, while it waits in the middle of a task */
@@ -351,6 +363,7 @@ struct pe {
     uint32_t early;                  /* uses that start while another is open */
     uint8_t stopped;                 /* its operation has ended because a FIFO had nothing for it */
     struct pe *next_dirty;
+    struct task_state tasks[];
 };
 _Static_assert(sizeof(struct pe) <= 176, "the hot record of a PE");
 
@@ -697,7 +710,11 @@ const struct operation *from_registers(struct core *core, struct pe *pe, const s
 void move_registers(struct pe *pe, const struct operation *operation, const struct operand_state *operands,
                     int64_t count);
 int64_t walk_offset(const struct descriptor *walk, int64_t k);
-int32_t within(int64_t address);
+/* Returns an address that a descriptor can hold: one far beyond memory is no less outside. */
+static inline int32_t within(int64_t address) {
+    const int64_t most = 1 << 30;
+    return (int32_t)(address > most ? most : address < -most ? -most : address);
+}
 void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread);
 
 /* quick.c */

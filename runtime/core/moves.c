@@ -9,23 +9,23 @@
 static void open_move(struct core *core, struct pe *pe, const struct operation *operation, const struct descriptor *to,
                       const struct descriptor *from, uint32_t place, uint32_t count, uint32_t where, cycle ready) {
     struct open *open = pool_take(core, &core->opens);
-    memset(open->source, 0, offsetof(struct open, waits) - offsetof(struct open, source));
+    memset(&open->inputs, 0, offsetof(struct open, source) - offsetof(struct open, inputs));
     open->pe = pe;
     open->operation = operation;
     open->time = ready;
     open->rate = operation->plain_rate;
     open->count = count;
     open->position = 0;
-    open->where = where;
-    open->task = running_task(pe);
-    open->queue[0] = place;
-    open->source[0] = 1;
-    open->inputs = 1;
-    open->is_plain = true;
+    open->to = pe->memory + 2 * (int64_t)to->address;
+    open->inputs = open->is_plain = open->is_move = true;
     open->is_sync = !operation->is_async;
     open->signals_end = operation->is_async && operation->has_completion;
-    open->waits[0] = NULL;
+    open->source[0] = 1;
+    open->queue[0] = place;
     open->poll = 0;
+    open->waits[0] = NULL;
+    open->where = where;
+    open->task = running_task(pe);
     open->operands[0].descriptor = *to;
     open->operands[0].is_number = false;
     open->operands[1].descriptor = *from;
@@ -99,23 +99,21 @@ static inline bool find_pace(const struct open *open, cycle head, cycle rate, cy
 
 /* Moves elements into the memory of the operation that waits for them, and notes when their credits are back in `done`.
  * Returns false, and has done nothing, if that is for others. */
-static bool move_now(struct core *core, struct pe *to, struct input *input, struct path *path, const struct way *way,
+static bool move_now(struct core *core, struct input *input, struct path *path, const struct way *way,
                      const uint8_t *at, uint32_t count, uint8_t size, cycle first, cycle rate, cycle tail,
                      cycle *done) {
     struct open *open = input->waiting;
     const struct operation *operation = open->operation;
     cycle begin, pace;
-    if (!open->is_plain || operation->sources != 1 || operation->kernel->size[1] != size ||
+    if (!open->is_move || operation->kernel->size[1] != size ||
         count > open->count - open->position || path->pending > 0 || path->held != NULL || path->waiting != NULL ||
         !find_pace(open, first + way->latency, rate, &begin, &pace)) {
         return false;
     }
     assert(path->claims == NULL);
     const struct kernel *kernel = operation->kernel;
-    ptrdiff_t wide = kernel->size[0];
-    uint8_t *elements[] = {to->memory + 2 * (int64_t)open->operands[0].descriptor.address + open->position * wide,
-                           (uint8_t *)(uintptr_t)at};
-    const ptrdiff_t steps[] = {wide, size};
+    uint8_t *elements[] = {open->to + open->position * size, (uint8_t *)(uintptr_t)at};
+    const ptrdiff_t steps[] = {size, size};
     kernel->row(elements, steps, count);
     cycle last = -1; /* when the one is taken whose credit the last wavelet needs */
     if (count > path->capacity) {
@@ -155,30 +153,44 @@ static void queue_move(struct core *core, struct input *input, struct path *path
     core->moves -= core->moves > 1;
 }
 
+/* Finds where an output queue leads to. */
+static void find_output(struct core *core, const struct pe *pe, const struct queue *queue, struct output *output) {
+    static const struct way nowhere;
+    uint32_t list = queue->ways[pe->unit], number = core->list_first[list];
+    output->way = &nowhere;
+    if (!queue->is_static || core->list_first[list + 1] - number != 1) {
+        return;
+    }
+    const struct way *way = &core->ways[number];
+    struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
+    const struct queue *receiver = &to->class->queues[core->queue_place[way->queue]];
+    if (receiver->is_taskless && receiver->senders == 1 && to != pe && way->capacity > 0) {
+        output->to = &to->inputs[core->queue_place[way->queue]];
+        output->way = way;
+    }
+}
+
 int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
               uint32_t where, cycle *now) {
     const struct operation *operation = application->operation;
     const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, 0);
     const struct descriptor *from = (const struct descriptor *)(void *)operand_at(application, registers, 1);
     uint32_t count = from->extents[0];
-    if (core->is_observed || stream->plain != PLAIN_RUN || from->plain != application->plain[1] || count == 0 ||
-        core->at_work) {
-        return NOT_QUICK;
-    }
     uint32_t place = core->queue_place[stream->row], thread = thread_place(pe, operation);
-    const struct queue *queue = &pe->class->queues[place];
-    cycle issued = *now, rate = operation->plain_rate;
-    uint32_t list = queue->ways[pe->unit], number = core->list_first[list];
-    if (!queue->is_static || queue->is_input || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
-        (operation->is_async && !is_free(pe, thread, issued)) || core->list_first[list + 1] - number != 1) {
+    if (core->is_observed || stream->plain != PLAIN_RUN || from->plain != application->plain[1] || count == 0 ||
+        core->at_work || place < pe->class->input_count) {
         return NOT_QUICK;
     }
-    const struct way *way = &core->ways[number];
-    struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
-    uint32_t there = core->queue_place[way->queue];
-    const struct queue *receiver = &to->class->queues[there];
-    struct input *input = &to->inputs[there];
-    if (!receiver->is_taskless || receiver->senders != 1 || to == pe || way->capacity == 0) {
+    const struct queue *queue = &pe->class->queues[place];
+    struct output *output = &pe->outputs[place - pe->class->input_count];
+    cycle issued = *now, rate = operation->plain_rate;
+    if (output->way == NULL) {
+        find_output(core, pe, queue, output);
+    }
+    const struct way *way = output->way;
+    struct input *input = output->to;
+    if (input == NULL || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
+        (operation->is_async && !is_free(pe, thread, issued))) {
         return NOT_QUICK;
     }
     uint8_t size = (uint8_t)application->steps[1];
@@ -190,7 +202,7 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     uint32_t task = running_task(pe);
     bool waits = false;
     if (input->waiting != NULL) {
-        if (!move_now(core, to, input, path, way, at, count, size, first, rate, end - leaves, &end)) {
+        if (!move_now(core, input, path, way, at, count, size, first, rate, end - leaves, &end)) {
             return NOT_QUICK;
         }
         settle_credits(core);

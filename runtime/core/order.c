@@ -266,11 +266,13 @@ static void fetch(const struct pe *pe) {
         return;
     }
     uint64_t state = pe->class->pe_bytes / LINE, memory = pe->class->bytes / LINE;
-    for (uint64_t k = 0; k < (state < MOST_LINES ? state : MOST_LINES); k++) {
-        __builtin_prefetch((const char *)pe + k * LINE, 1, 2);
+    const char *end = (const char *)pe + (state < MOST_LINES ? state : MOST_LINES) * LINE;
+    for (const char *line = (const char *)pe; line < end; line += LINE) {
+        __builtin_prefetch(line, 1, 2);
     }
-    for (uint64_t k = 0; k < (memory < MOST_LINES ? memory : MOST_LINES); k++) {
-        __builtin_prefetch(pe->memory + k * LINE, 0, 2);
+    end = (const char *)pe->memory + (memory < MOST_LINES ? memory : MOST_LINES) * LINE;
+    for (const char *line = (const char *)pe->memory; line < end; line += LINE) {
+        __builtin_prefetch(line, 0, 2);
     }
 }
 

@@ -50,7 +50,7 @@ void *pool_take(struct core *core, struct pool *pool) {
     if (pool->free == NULL) {
         uint32_t count = CHUNK_BYTES / pool->size;
         grow(core, (void **)&pool->chunks, &pool->chunk_room, pool->chunk_count + 1, sizeof *pool->chunks);
-        char *chunk = checked(core, is_failing(core) ? NULL : malloc((size_t)count * pool->size));
+        char *chunk = checked(core, is_failing(core) ? NULL : aligned_alloc(64, CHUNK_BYTES));
         pool->chunks[pool->chunk_count++] = chunk;
         for (uint32_t k = count; k-- > 0;) {
             pool_give(pool, chunk + (size_t)k * pool->size);

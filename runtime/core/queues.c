@@ -315,7 +315,7 @@ static void release_all(struct core *core, struct open *open) {
     for (int k = 0; k < open->inputs; k++) {
         resource_release(core, pe, open->queue[k], open->time);
     }
-    if (open->operands[0].descriptor.type == QUEUE_RUN) {
+    if (open->forwards) {
         resource_release(core, pe, core->queue_place[open->operands[0].descriptor.row], open->time);
     }
     if (open->operation->is_async) {
