@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from operator import index
 from typing import IO, Any
 
@@ -101,7 +102,7 @@ class Simulator:
             count = len(symbol.arguments)
             raise LoomError(f"{symbol} takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}")
         return [
-            _argument(value, dtype, f"argument {position} of {symbol}")
+            _argument(value, dtype, _place_of(symbol, position))
             for position, (value, dtype) in enumerate(zip(arguments, symbol.arguments, strict=True), start=1)
         ]
 
@@ -163,6 +164,11 @@ def _steps(limit: int | None) -> int | None:
     if steps < 1:
         raise LoomError(f"a step limit of {steps} lets nothing run; give at least 1, or none")
     return steps
+
+
+@cache
+def _place_of(symbol: ExportedSymbol, position: int) -> str:
+    return f"argument {position} of {symbol}"
 
 
 def _argument(value: float, dtype: np.dtype, what: str) -> int | float:

@@ -24,6 +24,7 @@ from .fabric.model import NOWHERE, Fabric
 from .fabric.model import HostStream as Stream
 from .findings import finding_of
 from .places import Array, Region
+from .reports.rest import NOTHING_LEFT
 from .reports.sentences import deliver
 from .reports.unread import unread
 from .reports.waits import lacking, waits
@@ -271,11 +272,15 @@ class HostedEngine:
 
     def waits(self, *, allow_pending: bool, all_of_them: bool) -> list[Wait]:
         """Return the waits that never end."""
-        return waits(self.fabric, self.engine.rest(), allow_pending=allow_pending, all_of_them=all_of_them)
+        rest = self.engine.rest()
+        if rest is NOTHING_LEFT:
+            return []
+        return waits(self.fabric, rest, allow_pending=allow_pending, all_of_them=all_of_them)
 
     def unread(self) -> list[Unread]:
         """Return the wavelets that have been sent and not been read, by color and unit."""
-        return unread(self.fabric, self.engine.rest())
+        rest = self.engine.rest()
+        return [] if rest is NOTHING_LEFT else unread(self.fabric, rest)
 
     def lacking(self) -> list[Lacking]:
         """Return the units that wait for wavelets of the host."""

@@ -2,6 +2,7 @@
 #ifndef LOOM_CORE_H
 #define LOOM_CORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -46,6 +47,9 @@ EXPORT void core_place(const struct core *core, uint32_t *place);
 struct trace_record;
 EXPORT void core_trace(struct core *core);
 EXPORT uint64_t core_traced(struct core *core, struct trace_record *records, uint64_t room);
+
+/* Returns false if there may be records of runtime/reports/rest.py. */
+EXPORT bool core_is_clear(const struct core *core);
 
 /* Records of runtime/reports/rest.py; each call returns how many there are, and stores those for which there is room. */
 struct wait_record;

@@ -21,7 +21,7 @@ from ..engine import NO_MEMORY, Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
 from ..fabric.stack import bytes_of_calls, stack_rooms
 from ..findings import FINDING
-from ..reports.rest import AT_ROUTER, MESSAGE, QUEUED, TASK, WAIT, WAVELETS, Rest
+from ..reports.rest import AT_ROUTER, MESSAGE, NOTHING_LEFT, QUEUED, TASK, WAIT, WAVELETS, Rest
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
 from ..tables.instructions import COSTS, DSD_ROWS, KIND, SLOTS
 from ..trace_lines import RECORD, Lines
@@ -309,9 +309,9 @@ class Core:
 
     def _counts(self) -> list[int]:
         """Return the totals, picks that were certain and others, warnings, and words of what is printed."""
-        found = np.zeros(8, np.int64)
-        self._library.core_counts(self._handle, found.ctypes.data)
-        return found.tolist()
+        found = (ctypes.c_int64 * 8)()
+        self._library.core_counts(self._handle, found)
+        return list(found)
 
     @property
     def picks(self) -> tuple[int, int]:
@@ -347,6 +347,8 @@ class Core:
 
     def rest(self) -> Rest:
         """Return who waits for what, and what nothing has read, when nothing can happen any more."""
+        if self._library.core_is_clear(self._handle):
+            return NOTHING_LEFT
         waiting, down, off = (self._records("core_routers", AT_ROUTER, what) for what in range(3))
         down_ramps = np.zeros(len(down), WAVELETS)
         for name, source in (("row", "color"), ("pe", "pe"), ("count", "count")):
@@ -409,6 +411,7 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_place", None, (pointer, pointer)),
         ("core_trace", None, (pointer,)),
         ("core_traced", u64, (pointer, pointer, u64)),
+        ("core_is_clear", ctypes.c_bool, (pointer,)),
         ("core_waits", u64, (pointer, pointer, u64)),
         ("core_tasks", u64, (pointer, pointer, u64)),
         ("core_reached", i64, (pointer,)),

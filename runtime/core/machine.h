@@ -534,6 +534,7 @@ struct pool {
     void *free;
     void **chunks;
     uint64_t chunk_count, chunk_room;
+    uint64_t live; /* items that are taken */
     uint32_t size;
 };
 
@@ -635,6 +636,7 @@ void pool_free_all(struct pool *pool);
 static inline void pool_give(struct pool *pool, void *item) {
     *(void **)item = pool->free;
     pool->free = item;
+    pool->live--;
 }
 void *core_allocate(struct core *core, uint64_t count, uint64_t size); /* zeros */
 void *allocate_large(struct core *core, uint64_t bytes);               /* zeros, in large pages where there are */

@@ -55,9 +55,11 @@ void *pool_take(struct core *core, struct pool *pool) {
         for (uint32_t k = count; k-- > 0;) {
             pool_give(pool, chunk + (size_t)k * pool->size);
         }
+        pool->live += count;
     }
     void *item = pool->free;
     pool->free = *(void **)item;
+    pool->live++;
     return item;
 }
 

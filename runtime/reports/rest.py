@@ -79,3 +79,7 @@ class Rest:
     off_grid: NDArray[Any] = field(default_factory=partial(np.zeros, 0, AT_ROUTER))
     """Of colors with switches, data that a router has sent over the edge of the grid, by the port it left by."""
     messages: NDArray[Any] = field(default_factory=partial(np.zeros, 0, MESSAGE))
+
+
+NOTHING_LEFT = Rest()
+"""The state of a machine in which nothing waits and everything is read, if an executor knows so without a search."""
