@@ -179,14 +179,40 @@ def print_ir(module: ModuleOp) -> str:
 
 
 class _TextPrinter(Printer):
-    """Prints what the base class does, without the columns that messages inside a text need, and what attributes and
-    types look like once."""
+    """Prints what the base class does, without the columns that messages inside a text need, and what attributes,
+    types and members of programs look like once."""
 
     def __init__(self, stream: StringIO) -> None:
         super().__init__(stream=stream)
         self._write = stream.write
         # The attribute is kept with its text, so that no other can take its identity.
         self._texts: dict[int, tuple[Attribute, str]] = {}
+        self._members: dict[tuple[object, ...], str] = {}
+
+    def print_op(self, op: Operation) -> None:
+        """Print an operation; one that is all in its attributes, as most members of a PE program are, once for all.
+
+        They are compared by identity, which lasts as long as the module has them.
+        """
+        if op.results or op.operands or op.successors or any(region.first_block is not None for region in op.regions):
+            super().print_op(op)
+            return
+        key = (
+            type(op),
+            *[(name, id(value)) for name, value in op.properties.items()],
+            *[(id(value), name) for name, value in op.attributes.items()],
+        )
+        text = self._members.get(key)
+        if text is None:
+            outside, write = self.stream, self._write
+            stream = self.stream = StringIO()
+            self._write = stream.write
+            try:
+                super().print_op(op)
+            finally:
+                self.stream, self._write = outside, write
+            text = self._members[key] = stream.getvalue()
+        self._write(text)
 
     def print_string(self, text: str, *, indent: int | None = None) -> None:
         if "\n" in text:

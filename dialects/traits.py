@@ -6,7 +6,8 @@ from xdsl.traits import OpTrait
 
 
 class VerifiedByKind(OpTrait):
-    """The operation's own check sees only its types and attributes, so equal ones are checked once.
+    """The operation's own check sees only its types and attributes, so equal ones are checked once, except where they
+    have operations inside.
 
     What it says of symbols is checked by the program it is in, each by itself.
     """

@@ -143,7 +143,7 @@ class _Quick:
         if sight is None:
             sight = self._sights[type(op)] = _Sight.of(type(op))
         key: Hashable = None
-        if op.regions:
+        if op.regions and any(region.first_block is not None for region in op.regions):
             if not self._regions(op):
                 return False
         elif sight is _Sight.KIND:

@@ -40,7 +40,7 @@ from .classes import UnitClass, group
 from .emit import Builder
 from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, in_program, split_lanes, suggestion
 from .frames import Frame
-from .modules import Global, Module
+from .modules import Global, Module, is_exported_variable
 from .pe import PeProgram, color_symbol, location
 from .places import UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
@@ -431,19 +431,19 @@ class _Bodies:
         while self.done < len(ev.instances):
             module = ev.instances[self.done]
             self.done += 1
-            for found in list(module.globals.values()):
-                if _is_import(found) or _is_exported_variable(found):
-                    with ev.framed(Frame(module, comptime=True)):
-                        expressions.resolve(ev, found, found.node)
-                        if _is_exported_variable(found):
-                            expressions.global_place(ev, found, found.node)
-                elif isinstance(found.node, syntax.Function) and found.node.storage:
-                    with ev.framed(Frame(module, comptime=True)):
+            declared = ev.session.files.declared(module.file)
+            for name in declared.elaborated:
+                found = module.globals[name]
+                with ev.framed(Frame(module, comptime=True)):
+                    if isinstance(found.node, syntax.Function):
                         linkage.check_function(ev, found)
-            for declaration in module.file.declarations:
-                if isinstance(declaration, syntax.ComptimeBlock):
-                    with ev.framed(Frame(module, comptime=True)), ev.scope():
-                        run_whole(ev, declaration.body.statements)
+                        continue
+                    expressions.resolve(ev, found, found.node)
+                    if is_exported_variable(found.node):
+                        expressions.global_place(ev, found, found.node)
+            for block in declared.comptime_blocks:
+                with ev.framed(Frame(module, comptime=True)), ev.scope():
+                    run_whole(ev, block.body.statements)
         linkage.check_symbols(ev, self._type_of)
 
     def _type_of(self, found: Global) -> types.Type | None:
@@ -635,19 +635,6 @@ def _unsigned(parameters: Sequence[types.Type]) -> list[int]:
     """Return the positions of the parameters that are unsigned integers."""
     held = [p.underlying if isinstance(p, types.Enum) else _backing_integer(p) for p in parameters]
     return [position for position, type in enumerate(held) if _is_unsigned(type)]
-
-
-def _is_import(found: Global) -> bool:
-    node = found.node
-    return (
-        isinstance(node, syntax.Variable)
-        and isinstance(node.value, syntax.Builtin)
-        and node.value.name == "import_module"
-    )
-
-
-def _is_exported_variable(found: Global) -> bool:
-    return isinstance(found.node, syntax.Variable) and found.node.storage == "export" and found.node.kind == "var"
 
 
 def _symbol(name: str) -> str:

@@ -53,6 +53,15 @@ def reason(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> str | N
             return _first(ev, syntax.children(node), forced)
 
 
+def _may_be_late(ev: Evaluator, node: syntax.Node) -> bool:
+    """Return True if an expression calls something, or names a local variable that is not comptime-known."""
+    names = ev.session.analyses.operands(node)
+    if names is None:
+        return True
+    locals = map(ev.frame.find, names)
+    return any(local is not None and local.unknown_because is not None for local in locals)
+
+
 def _first(ev: Evaluator, nodes: Iterable[syntax.Node], forced: bool) -> str | None:
     for node in nodes:
         found = reason(ev, node, forced=forced)
@@ -76,7 +85,7 @@ def _of_call(ev: Evaluator, node: syntax.Call) -> str | None:
 
 def warn(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> None:
     """Warn of an expression that must be comptime-known and is not."""
-    if ev.frame.module.is_library:
+    if ev.frame.module.is_library or not _may_be_late(ev, node):
         return
     text = reason(ev, node, forced=forced)
     if text is not None:
@@ -115,5 +124,5 @@ def mark_variable(ev: Evaluator, local: Local, node: syntax.Variable) -> None:
         return
     if node.kind == "var":
         local.unknown_because = f"'{local.name}' is a 'var'; declare it 'const', or 'comptime var'"
-    elif node.value is not None:
+    elif node.value is not None and _may_be_late(ev, node.value):
         local.unknown_because = reason(ev, node.value)

@@ -11,7 +11,7 @@ from collections.abc import Callable as Function
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -27,7 +27,17 @@ from .asking import Bodies, Journal, Results
 from .comptime_known import warn as warn_of_late
 from .emit import Builder, has_one_register
 from .frames import Frame
-from .modules import LIBRARIES, PROVIDED_LATER, WSE3_ONLY, Files, Global, Module, is_of_library, library_names
+from .modules import (
+    LIBRARIES,
+    PROVIDED_LATER,
+    WSE3_ONLY,
+    Files,
+    Global,
+    Module,
+    is_in_library,
+    is_of_library,
+    library_names,
+)
 from .registry import COERCIONS, EXPRESSIONS, PLACES, STATEMENTS
 from .scalars import fit, lifted, one
 from .search_path import SearchPath, is_file, listed
@@ -45,6 +55,8 @@ DEFAULT_CALL_DEPTH = 200
 
 MAX_CALL_NOTES = 4
 """Calls that an error names, besides those inside libraries."""
+
+_MEMCPY = str(LIBRARIES / "memcpy" / "memcpy.csl")
 
 WIDE_INTEGERS = f"integers of more than {types.MAX_RUN_TIME_BITS} bits are supported at compile time only"
 
@@ -373,6 +385,12 @@ class Evaluator:
 
     def type_of(self, node: syntax.Node) -> Type:
         """Return the type an expression names."""
+        if node.__class__ is syntax.Name:
+            # Most are names such as u16: every param of every import has one.
+            name = cast("syntax.Name", node).name
+            plain = types.UNIVERSE.get(name)
+            if plain is not None and name not in self.frame.module.globals and self.frame.find(name) is None:
+                return plain
         value = self.comptime_expr(node, types.TYPE)
         if value.type is not types.TYPE:
             self.fail(node, f"a type is needed here, not a value of type '{value.type}'")
@@ -476,30 +494,13 @@ class Evaluator:
         if self.journal is not None:
             self.journal.give_up()
         file = self.session.files.parse(path)
-        module = Module(name, file, path, bindings, is_library or LIBRARIES in path.parents)
+        module = Module(name, file, path, bindings, is_library or is_in_library(str(path)))
         while module.key in self._instances:
             module.number += 1
         self._instances[module.key] = module
-        for declaration in file.declarations:
-            if isinstance(declaration, syntax.Variable | syntax.Function):
-                previous = module.globals.get(declaration.name)
-                if previous is not None:
-                    raise CslError(
-                        [
-                            Diagnostic(
-                                file.source,
-                                declaration.start,
-                                declaration.end,
-                                f"'{declaration.name}' is declared twice; rename one",
-                                [Note(file.source, previous.node.start, previous.node.end, "first here")],
-                            )
-                        ]
-                    )
-                module.globals[declaration.name] = Global(module, declaration)
-            if isinstance(declaration, syntax.Function):
-                _check_parameters(file.source, declaration)
+        module.globals = {node.name: Global(module, node) for node in self.session.files.declared(file).globals}
         self.instances.append(module)
-        self.session.imports_memcpy |= path == LIBRARIES / "memcpy" / "memcpy.csl"
+        self.session.imports_memcpy |= str(path) == _MEMCPY
         return module
 
     def instance(self, key: Hashable) -> Module | None:
@@ -512,9 +513,14 @@ class Evaluator:
         A name in angled brackets is looked for in the search path, then among the libraries; any other beside the
         importing file, then in the search path, and at last, with a warning, where the compiler was started.
         """
-        search = self.session.options.search
+        search, found = self.session.options.search, self.session.files.found
+        key = self.frame.module.path, name
+        known = found.get(key)
+        if known is not None:
+            return known
         if len(name) > 2 and name.startswith("<") and name.endswith(">"):
-            return self._find_library(node, name, search)
+            found[key] = self._find_library(node, name, search)
+            return found[key]
         if not name or not name.isprintable():
             self.fail(node, f"{name!r} is not a file name; write the path of a CSL file")
         if Path(name).is_absolute():
@@ -528,7 +534,8 @@ class Evaluator:
             looked.insert(1, (linked, "beside the file that this one links to"))
         for directory, _ in looked:
             if is_file(directory / name):
-                return directory / name
+                found[key] = directory / name
+                return found[key]
         if is_file(search.started / name):
             self.warn(
                 node,
@@ -576,15 +583,6 @@ def in_program(error: CslError) -> CslError:
             moved = Diagnostic(note.source, note.start, note.end, first.message, notes)
             return CslError([moved, *error.diagnostics[1:]])
     return error
-
-
-def _check_parameters(source: Source, function: syntax.Function) -> None:
-    names: set[str] = set()
-    for parameter in function.parameters:
-        if parameter.name is not None and parameter.name in names:
-            message = f"'{function.name}' has two parameters '{parameter.name}'; rename one"
-            raise CslError([Diagnostic(source, parameter.start, parameter.end, message)])
-        names.add(parameter.name or "")
 
 
 def _advice(source: Type, target: Type) -> str:

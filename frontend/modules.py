@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.parser import DECLARATION_STARTS, parse
-from ..csl.source import Source
+from ..csl.source import Diagnostic, Note, Source
 from ..diagnostics.errors import LoomError
 from .types import Function, Type
 
@@ -51,9 +52,15 @@ def is_internal(name: str) -> bool:
     return name in INTERNAL or name.startswith(PARTS)
 
 
+@lru_cache(maxsize=1024)
+def is_in_library(path: str) -> bool:
+    """Return True if a path is that of a library's file."""
+    return LIBRARIES in Path(path).parents
+
+
 def is_of_library(source: Source) -> bool:
     """Return True if a text is that of a library's file."""
-    return LIBRARIES in Path(source.path).parents
+    return is_in_library(source.path)
 
 
 @dataclass(eq=False)
@@ -94,7 +101,8 @@ class Module:
     @property
     def key(self) -> Hashable:
         """What the module has in common with its counterparts in other programs of the same files, and no other."""
-        return self.name, self.path, self.is_library, self.number
+        # Texts are compared faster than paths.
+        return self.name, str(self.path), self.is_library, self.number
 
     @property
     def library(self) -> str | None:
@@ -108,14 +116,81 @@ class Module:
         return f"{self.name}.{name}" if self.name else name
 
 
+@dataclass(frozen=True)
+class Declared:
+    """The declarations of a file, sorted once for all of its imports."""
+
+    globals: tuple[syntax.Variable | syntax.Function, ...]
+    elaborated: tuple[str, ...]
+    """The imports, the exported variables and the functions that are exported or declared `extern`: what is looked at
+    even if no code uses it."""
+    comptime_blocks: tuple[syntax.ComptimeBlock, ...]
+
+    @classmethod
+    def of(cls, file: syntax.File) -> Declared:
+        """Sort the declarations of a file; raises CslError for two of one name."""
+        named: dict[str, syntax.Variable | syntax.Function] = {}
+        for node in file.declarations:
+            if not isinstance(node, syntax.Variable | syntax.Function):
+                continue
+            previous = named.setdefault(node.name, node)
+            if previous is not node:
+                message = f"'{node.name}' is declared twice; rename one"
+                note = Note(file.source, previous.start, previous.end, "first here")
+                raise CslError([Diagnostic(file.source, node.start, node.end, message, [note])])
+            if isinstance(node, syntax.Function):
+                _check_parameters(file.source, node)
+        return cls(
+            tuple(named.values()),
+            tuple(name for name, node in named.items() if _is_elaborated(node)),
+            tuple(node for node in file.declarations if isinstance(node, syntax.ComptimeBlock)),
+        )
+
+
+def _check_parameters(source: Source, function: syntax.Function) -> None:
+    names: set[str] = set()
+    for parameter in function.parameters:
+        if parameter.name is not None and parameter.name in names:
+            message = f"'{function.name}' has two parameters '{parameter.name}'; rename one"
+            raise CslError([Diagnostic(source, parameter.start, parameter.end, message)])
+        names.add(parameter.name or "")
+
+
+def _is_elaborated(node: syntax.Variable | syntax.Function) -> bool:
+    if isinstance(node, syntax.Function):
+        return bool(node.storage)
+    is_import = isinstance(node.value, syntax.Builtin) and node.value.name == "import_module"
+    return is_import or is_exported_variable(node)
+
+
+def is_exported_variable(node: syntax.Node) -> bool:
+    """Return True for a declaration `export var`."""
+    return isinstance(node, syntax.Variable) and node.storage == "export" and node.kind == "var"
+
+
 class Files:
     """Reads and parses each file once, by however many paths it is reached."""
 
     def __init__(self) -> None:
         self._parsed: dict[str, syntax.File] = {}
+        self._by_path: dict[Path, syntax.File] = {}
+        self._declared: dict[int, Declared] = {}
+        """By identity of the tree, which `_parsed` keeps."""
+        self.found: dict[tuple[Path, str], Path] = {}
+        """What names mean in the files of these paths, as far as they have been looked up."""
+
+    def declared(self, file: syntax.File) -> Declared:
+        """Return the declarations of a file; raises CslError for two of one name."""
+        found = self._declared.get(id(file))
+        if found is None:
+            found = self._declared[id(file)] = Declared.of(file)
+        return found
 
     def parse(self, path: Path) -> syntax.File:
         """Return the tree of a file. Raise LoomError if it cannot be read or is not CSL, CslError for its mistakes."""
+        known = self._by_path.get(path)
+        if known is not None:
+            return known
         key = os.path.realpath(path)
         file = self._parsed.get(key)
         if file is None:
@@ -128,6 +203,7 @@ class Files:
                     message = "is not a CSL file, which consists of declarations; check the path"
                     raise LoomError(message, str(path)) from None
                 raise
+        self._by_path[path] = file
         return file
 
 

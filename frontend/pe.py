@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -249,7 +250,7 @@ class PeProgram:
             numbers, initializers = self._initial(ev, symbol, type, value, node)
         buffer_type = memref(element, count) if count else memref(element)
         initial = None
-        if any(numbers) or any(isinstance(n, float) for n in numbers):
+        if any(numbers) or any(issubclass(kind, float) for kind in set(map(_class, numbers))):
             initial = dense(buffer_type, numbers)
         step = 4 if types.alignment(type) > types.size(stored(element)) else None
         op = wse.BufferOp(symbol, buffer_type, initial, alignment or step)
@@ -268,7 +269,10 @@ class PeProgram:
         if _is_flat(type):
             element = type.element if isinstance(type, types.Array) else type
             in_memory = stored(element)
-            for position, item in enumerate(value.data if isinstance(type, types.Array) else [value.data]):
+            items: list[Any] = value.data if isinstance(type, types.Array) else [value.data]
+            if in_memory is not types.CB16 and _NUMBERS.issuperset(map(_class, items)):
+                return [*items], initializers
+            for position, item in enumerate(items):
                 numbers.append(self._number(in_memory, item, symbol, position, initializers))
             return numbers, initializers
         # A struct, a descriptor or what has 64 bits is kept as words, or as bytes if it may begin at any byte.
@@ -673,6 +677,12 @@ class _Image:
         return Column(self.lanes, values[0] | values[1])
 
 
+_class = type
+"""`type`, where something else has that name."""
+
+_NUMBERS = frozenset((bool, int, float))
+
+
 def _words_of(type: Type, column: Column) -> list[Column]:
     """Return the words of each of a column's numbers, the low one first; of 8 bits, one with zeros above."""
     patterns = [bits_of(type, number) for number in column.values.tolist()]
@@ -685,7 +695,6 @@ def _words_of(type: Type, column: Column) -> list[Column]:
 def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPElementsAttr:
     """Return numbers as a dense attribute of `type`."""
     element = type.get_element_type()
-    tensor = TensorType(element, type.get_shape())
     if isinstance(element, IntegerType):
         width = element.bitwidth
         mask = (1 << width) - 1
@@ -704,4 +713,9 @@ def dense(type: MemRefType | TensorType[Any], numbers: Any) -> DenseIntOrFPEleme
             words[lost] = [nans.bits(number, width, mantissa) for number in given]
     if array.size > 1 and are_all_same(array):
         array = array[:1]
-    return DenseIntOrFPElementsAttr(cast(Any, tensor), BytesAttr(array.tobytes()))
+    return _dense(cast(Attribute, element), tuple(type.get_shape()), array.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _dense(element: Attribute, shape: tuple[int, ...], content: bytes) -> DenseIntOrFPElementsAttr:
+    return DenseIntOrFPElementsAttr(cast(Any, TensorType(element, shape)), BytesAttr(content))

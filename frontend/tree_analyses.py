@@ -124,6 +124,13 @@ def _tail_calls(node: syntax.Node) -> frozenset[int]:
     return frozenset(found)
 
 
+def _operands(node: syntax.Node) -> frozenset[str] | None:
+    inside = list(syntax.walk(node))
+    if any(isinstance(inner, syntax.Call) for inner in inside):
+        return None
+    return frozenset(inner.name for inner in inside if isinstance(inner, syntax.Name))
+
+
 class TreeAnalyses:
     """The analyses of one compilation."""
 
@@ -142,6 +149,8 @@ class TreeAnalyses:
         """Number of nodes."""
         self.tail_calls = CachedAnalysis(_tail_calls)
         """The identities of the calls of a function that are in tail position."""
+        self.operands = CachedAnalysis(_operands)
+        """The names in an expression; None for one that calls a function."""
         self.names = CachedAnalysis(_occurrences)
         """How often each name is used in a function, type or file."""
         self.traps = CachedAnalysis(_traps)

@@ -18,7 +18,6 @@ from ..dialects import dsd, dsr, wse
 from ..dialects.machine.code import CodeOperation
 from ..dialects.machine.sharing import part
 from ..dialects.traversal import walk
-from ..dialects.verification import verify_dominance
 from .dsd_assign_queues import queues_of_operands
 
 
@@ -51,7 +50,6 @@ class DsdAssignMicrothreadsPass(ModulePass):
                     if number is not None:
                         assert isinstance(inner, dsd.DsdOperation) and inner.settings is not None
                         inner.asynchronous = inner.settings.with_microthread(number)
-        verify_dominance(op)
 
 
 def _numbers(code: PeCode, checked: set[Hashable]) -> Mapping[Operation, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -26,6 +26,7 @@ from ..analysis.wse.pe_program import (
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, wse
+from ..dialects.building import integer
 from ..dialects.machine.code import CodeOperation
 from ..dialects.machine.sharing import own_bodies
 from ..dialects.machine.source_names import shown_name
@@ -53,11 +54,12 @@ class DsdAssignQueuesPass(ModulePass):
     name = "dsd-assign-queues"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        has_moved = False
         for program in programs(op):
             # A queue is chosen among those of the PE program.
             own_bodies(program, lambda inner: isinstance(inner, dsd.FabricDescriptorOp) and inner.queue is None)
             for pe in program.pes:
-                _make_queues(pe)
+                has_moved |= _make_queues(pe)
             reader, solved = ProgramReader(program), _Solved()
             for pe in program.pes:
                 code = PeCode(pe, reader)
@@ -68,8 +70,9 @@ class DsdAssignQueuesPass(ModulePass):
                     if key is not None:
                         solved.numbers[key] = numbers
                 for queue, number in zip(members_of(pe, wse.QueueOp), numbers, strict=True):
-                    queue.id = IntegerAttr(number, i64)
-        verify_dominance(op)
+                    queue.id = integer(number)
+        if has_moved:
+            verify_dominance(op)
 
 
 _Node = str | int
@@ -106,12 +109,11 @@ class _Solved:
         return found
 
 
-def _make_queues(pe: wse.PeOp) -> None:
-    """Replace every color that a descriptor has in place of a queue by a queue."""
+def _make_queues(pe: wse.PeOp) -> bool:
+    """Replace every color that a descriptor has in place of a queue by a queue; return True if there are any."""
     target = targets.get(pe.program.target.data)
-    for op in list(walk(pe)):
-        if not isinstance(op, dsd.FabricDescriptorOp) or op.queue is not None:
-            continue
+    found = [op for op in walk(pe) if isinstance(op, dsd.FabricDescriptorOp) and op.queue is None]
+    for op in found:
         color = op.color_name
         assert color is not None
         way = wse.InputQueueOp if isinstance(op, dsd.FabinOp) else wse.OutputQueueOp
@@ -124,6 +126,7 @@ def _make_queues(pe: wse.PeOp) -> None:
             raise LoomError(message, location_of(op))
         new = op.with_queue(_queue_for(pe, color, way, op))
         Rewriter.replace_op(op, new)
+    return bool(found)
 
 
 def _queue_for(pe: wse.PeOp, color: str, way: type[wse.QueueOp], op: Operation) -> str:

@@ -68,10 +68,15 @@ class DsdExpandTensorAccessPass(ModulePass):
     name = "dsd-expand-tensor-access"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        PatternRewriteWalker(ExpandTensorAccess(), apply_recursively=False).rewrite_module(op)
-        for inner in walk(op):
-            for attribute in (*inner.properties.values(), *inner.attributes.values()):
-                if isinstance(attribute, AffineMapAttr):
-                    message = f"{inner.name} still holds {attribute}; only dsd.tensor_access can hold an affine map"
-                    raise LoomError(message, location_of(inner))
-        verify_dominance(op)
+        if any(isinstance(inner, dsd.TensorAccessOp) for inner in walk(op)):
+            PatternRewriteWalker(ExpandTensorAccess(), apply_recursively=False).rewrite_module(op)
+            verify_dominance(op)
+        _check_expanded(op)
+
+
+def _check_expanded(module: ModuleOp) -> None:
+    for op in walk(module):
+        for attribute in (*op.properties.values(), *op.attributes.values()):
+            if isinstance(attribute, AffineMapAttr):
+                message = f"{op.name} still holds {attribute}; only dsd.tensor_access can hold an affine map"
+                raise LoomError(message, location_of(op))

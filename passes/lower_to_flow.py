@@ -37,7 +37,7 @@ from ..analysis.wse.pe_program import descriptor_makers
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, flow, wse
-from ..dialects.building import of_elements
+from ..dialects.building import member, of_elements
 from ..dialects.machine.code import Bodies, CodeOperation
 from ..dialects.machine.elements import memory_bytes
 from ..dialects.machine.region import indices_text, region_list_text
@@ -294,7 +294,7 @@ class _PeLowering:
     def _code(self, op: wse.FuncOp | wse.TaskOp, number: int | None) -> flow.FuncOp | flow.TaskOp:
         """Return the counterpart of a function, or of a task with its id; it has a body, or shares one made before."""
         name, home = op.sym_name.data, self.bodies.home(op)
-        own = SymbolRefAttr(self.pe.sym_name.data, [name])
+        own = member(self.pe.sym_name.data, name)
         body, first = self.lowered.of(home, self._answer, lambda ask: (_BodyLowering(ask).lower(home.body), own))
         shares = None if first is own else first
         if isinstance(op, wse.FuncOp):

@@ -198,6 +198,7 @@ class _Body:
         self.callees = tuple(
             dict.fromkeys(op.callee.string_value() for op in self.inside if isinstance(op, wse.CallOp))
         )
+        self.operations = [op for op in self.inside if isinstance(op, dsd.DsdOperation)]
         self.loads = [op for op in self.inside if isinstance(op, dsr.LoadOp)]
         self.takes_registers = any(isinstance(op, dsr.GetDsrOp) for op in self.inside)
         self.register_makers = [op for op in self.inside if any(_is_register(result) for result in op.results)]
@@ -277,8 +278,7 @@ class PeCode:
         self.members: dict[str, CodeOperation] = {op.sym_name.data: op for op in members}
         """Functions and tasks by name."""
         found = {name: reader.body(reader.bodies.home(op)) for name, op in self.members.items()}
-        inside = [inner for op in members for inner in found[op.sym_name.data].inside]
-        self.operations = [op for op in inside if isinstance(op, dsd.DsdOperation)]
+        self.operations = [inner for body in found.values() for inner in body.operations]
         """All DSD operations, in order."""
         self.takes_registers = any(body.takes_registers for body in found.values())
         """True if an operation takes a register that another body loads."""

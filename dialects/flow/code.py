@@ -12,8 +12,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     SymbolRefAttr,
-    UnitAttr,
-    i64,
 )
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
@@ -38,6 +36,7 @@ from ..assembly import (
     parse_parameter,
     parse_symbol,
 )
+from ..building import build, flag, integer, string, symbol
 from ..machine.code import CallOperation, FuncOperation, TaskOperation, parse_shared
 from ..machine.rules import verify_return, verify_task_id
 from ..machine.symbols import Scope, described
@@ -65,18 +64,13 @@ class FuncOp(FuncOperation):
     traits = traits_def(HasParent(UnitsOp))
 
     def __init__(self, name: str, body: Region, results: Sequence[Attribute] = ()):
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "function_type": FunctionType.from_lists(list(body.block.arg_types), results),
-            },
-            regions=[body],
-        )
+        type = FunctionType.from_lists(list(body.block.arg_types), results)
+        build(self, [], [], {"sym_name": string(name), "function_type": type}, body=body)
 
     @classmethod
     def sharing(cls, name: str, type: FunctionType, shares: SymbolRefAttr) -> FuncOp:
         """Return a function whose body is that of another class of units."""
-        properties = {"sym_name": StringAttr(name), "function_type": type, "shares": shares}
+        properties = {"sym_name": string(name), "function_type": type, "shares": shares}
         return cls.create(properties=properties, regions=[Region()])
 
     @classmethod
@@ -145,18 +139,16 @@ class TaskOp(TaskOperation):
         blocked: bool = False,
         shares: SymbolRefAttr | None = None,
     ):
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "shares": shares,
-                "kind": StringAttr(kind),
-                "task_id": IntegerAttr(task_id, i64),
-                "queue": None if queue is None else SymbolRefAttr(queue),
-                "active": UnitAttr() if active else None,
-                "blocked": UnitAttr() if blocked else None,
-            },
-            regions=[Region() if body is None else body],
-        )
+        properties = {
+            "sym_name": string(name),
+            "shares": shares,
+            "kind": string(kind),
+            "task_id": integer(task_id),
+            "queue": None if queue is None else symbol(queue),
+            "active": flag(active),
+            "blocked": flag(blocked),
+        }
+        build(self, [], [], properties, body=Region() if body is None else body)
 
     @classmethod
     def parse(cls, parser: Parser) -> TaskOp:

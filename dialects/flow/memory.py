@@ -30,7 +30,7 @@ from xdsl.utils.hints import isa
 
 from ...operations import integers
 from ..assembly import parse_attributes, print_attributes
-from ..building import build, integer, string
+from ..building import build, integer, string, symbol
 from ..machine.elements import (
     ELEMENT_TYPES,
     MEMORY_TYPES,
@@ -42,6 +42,7 @@ from ..machine.elements import (
 )
 from ..machine.memory import BufferOperation, ExportOperation
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
+from ..traits import VerifiedByKind
 from .code import FuncOp
 from .fabric import UnitsOp
 from .scope import scope_of_units
@@ -149,17 +150,16 @@ class InitializeOp(SymbolUser):
     element = prop_def(IntegerAttr)
     number = opt_prop_def(IntegerAttr)
     param = opt_prop_def(SymbolRefAttr)
-    traits = traits_def(HasParent(UnitsOp))
+    traits = traits_def(HasParent(UnitsOp), VerifiedByKind())
 
     def __init__(self, buffer: str, element: int, value: int | str):
-        super().__init__(
-            properties={
-                "buffer": SymbolRefAttr(buffer),
-                "element": IntegerAttr(element, i64),
-                "number": None if isinstance(value, str) else IntegerAttr(value, i64),
-                "param": SymbolRefAttr(value) if isinstance(value, str) else None,
-            }
-        )
+        properties = {
+            "buffer": symbol(buffer),
+            "element": integer(element),
+            "number": None if isinstance(value, str) else integer(value),
+            "param": symbol(value) if isinstance(value, str) else None,
+        }
+        build(self, [], [], properties)
 
     @classmethod
     def parse(cls, parser: Parser) -> InitializeOp:
@@ -294,7 +294,7 @@ class ExportOp(ExportOperation):
     ):
         super().__init__(
             symbol,
-            {"visible_name": StringAttr(visible_name)},
+            {"visible_name": string(visible_name)},
             points_to=points_to,
             unsigned=unsigned,
             unsigned_arguments=unsigned_arguments,

@@ -52,7 +52,7 @@ class Origins:
             found = symbols.get(queue)
             return None if not isinstance(found, QueueOp) else "received" if found.is_input else "sent"
 
-        if any(isinstance(op, FuncOp) and _takes_streams(op) for op in units.body.block.ops):
+        if self.cross_calls(units):
             return _origins(self._bodies.walk(units), direction, symbols, self._bodies)
         found: dict[SSAValue, Mapping[Origin, Operation]] = {}
         for op in units.body.block.ops:
@@ -64,6 +64,11 @@ class Origins:
             elif op.regions:
                 found |= _origins(walk(op), direction, symbols, self._bodies)
         return found
+
+    @staticmethod
+    def cross_calls(units: UnitsOp) -> bool:
+        """Return True if functions of a class take or return streams."""
+        return any(isinstance(op, FuncOp) and _takes_streams(op) for op in units.body.block.ops)
 
 
 def _takes_streams(function: FuncOp) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -16,11 +16,13 @@ from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, parse_symbol, print_attributes
+from ..building import array, build, flag, integer, string
 from ..machine.queue_fields import parse_control_offset, print_control_offset, verify_control_offset
 from ..machine.region import RegionAttr, parse_region_list, print_region_list
 from ..machine.region_overlap import first_overlap
 from ..machine.rules import verify_unblocked_queue
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, described
+from ..traits import VerifiedByKind
 from .fabric import UnitsOp, color_named
 from .fields import counted
 
@@ -47,7 +49,7 @@ class QueueOp(SymbolDefinition, SymbolUser):
     color_regions = prop_def(ArrayAttr[ArrayAttr[RegionAttr]])
     control_offset = opt_prop_def(IntegerAttr)
     unblocked = opt_prop_def(UnitAttr)
-    traits = traits_def(HasParent(UnitsOp))
+    traits = traits_def(HasParent(UnitsOp), VerifiedByKind())
 
     def __init__(
         self,
@@ -60,17 +62,16 @@ class QueueOp(SymbolDefinition, SymbolUser):
         unblocked: bool = False,
         control_offset: int | None = None,
     ):
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "direction": StringAttr(direction),
-                "queue_id": IntegerAttr(queue_id, i64),
-                "colors": ArrayAttr(colors),
-                "color_regions": ArrayAttr(color_regions),
-                "control_offset": None if control_offset is None else IntegerAttr(control_offset, i64),
-                "unblocked": UnitAttr() if unblocked else None,
-            }
-        )
+        properties = {
+            "sym_name": string(name),
+            "direction": string(direction),
+            "queue_id": integer(queue_id),
+            "colors": array(tuple(colors)),
+            "color_regions": array(tuple(color_regions)),
+            "control_offset": None if control_offset is None else integer(control_offset),
+            "unblocked": flag(unblocked),
+        }
+        build(self, [], [], properties)
 
     @classmethod
     def parse(cls, parser: Parser) -> QueueOp:

@@ -38,7 +38,7 @@ def _verify_units(units: UnitsOp, outer: Scope, bodies: Bodies, origins: Origins
     where = f"flow.units @{units.sym_name.data}"
     streams = origins.of(units, symbols)
     scope = UnitsScope(outer.target, outer.grid, where, outer.shared, symbols, words, streams)
-    bodies.verify(units, scope)
+    bodies.verify(units, scope, alone=not origins.cross_calls(units))
     _verify_queue_ids(units, scope)
     _verify_task_ids(units, scope)
 

@@ -11,7 +11,7 @@ it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, UnitAttr
@@ -22,8 +22,10 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
+from .. import building
 from ..assembly import print_arguments, print_attributes, print_body
 from ..symbols import symbol_name, symbols_of
+from ..traits import VerifiedByKind
 from ..traversal import walk
 from .rules import verify_body, verify_call, verify_task
 from .symbols import Scope, SymbolDefinition, SymbolUser, described, verify_user
@@ -34,7 +36,7 @@ class CodeOperation(SymbolDefinition, ABC):
 
     shares = opt_prop_def(SymbolRefAttr)
     body = region_def()
-    traits = traits_def(IsolatedFromAbove())
+    traits = traits_def(IsolatedFromAbove(), VerifiedByKind())
 
     def print_code(self, printer: Printer) -> None:
         """Print the attributes, and the body or whose it is."""
@@ -69,7 +71,7 @@ def reference_to(home: CodeOperation) -> SymbolRefAttr:
     """Return how other PE programs name a function or task."""
     owner = home.parent_op()
     assert owner is not None, "a function or task is in a PE program"
-    return SymbolRefAttr(symbol_name(owner) or "", [home.sym_name.data])
+    return building.member(symbol_name(owner) or "", home.sym_name.data)
 
 
 def parse_shared(parser: Parser) -> SymbolRefAttr | None:
@@ -88,13 +90,26 @@ class Bodies:
     def __init__(self, program: Operation) -> None:
         self._program = program
         self._members: dict[str, dict[str, Operation]] | None = None
+        self._homes: dict[tuple[int, type[CodeOperation], str], tuple[Attribute, CodeOperation]] = {}
         self._users: dict[CodeOperation, list[SymbolUser]] = {}
         """What names symbols in each body that is shared."""
+        self._fitting: dict[CodeOperation, list[Mapping[str, Hashable]]] = {}
+        """What the symbols that each of these bodies names were in programs that it has been found to fit."""
 
     def home(self, op: CodeOperation) -> CodeOperation:
         """Return the function or task that has the body; raises VerifyException if there is none to share."""
-        if op.shares is None:
+        shares = op.properties.get("shares")
+        if shares is None:
             return op
+        # Whoever shares a body names it alike; the attribute is kept, so that no other can take its identity.
+        key = id(shares), type(op), op.sym_name.data
+        known = self._homes.get(key)
+        if known is None or known[1].shares is not None:
+            known = self._homes[key] = shares, self._find_home(op)
+        return known[1]
+
+    def _find_home(self, op: CodeOperation) -> CodeOperation:
+        assert op.shares is not None, "it has no body of its own"
         if self._members is None:
             owners = symbols_of(self._program)
             self._members = {name: symbols_of(owner) for name, owner in owners.items() if owner.regions}
@@ -131,8 +146,12 @@ class Bodies:
                 for op in self.of(member).block.ops:
                     yield from walk(op)
 
-    def verify(self, owner: Operation, scope: Scope) -> None:
-        """Check what a PE program names, `scope` being its own, and that the bodies it shares fit."""
+    def verify(self, owner: Operation, scope: Scope, *, alone: bool = True) -> None:
+        """Check what a PE program names, `scope` being its own, and that the bodies it shares fit.
+
+        `alone` says that the check of a body sees no more of the program than the symbols that the body names, so that
+        it is made once for programs in which these are alike.
+        """
         for op in walk(owner):
             if isinstance(op, SymbolUser):
                 verify_user(op, scope)
@@ -140,12 +159,20 @@ class Bodies:
             if isinstance(op, CodeOperation) and op.shares is not None:
                 home = self.home(op)
                 op.verify_shared(home)
-                users = self._users.get(home)
-                if users is None:
-                    inside = (inner for member in home.body.block.ops for inner in walk(member))
-                    users = self._users[home] = [inner for inner in inside if isinstance(inner, SymbolUser)]
-                for user in users:
-                    verify_user(user, scope)
+                fitting = self._fitting.setdefault(home, [])
+                if alone and any(all(scope.face(name) == face for name, face in seen.items()) for seen in fitting):
+                    continue
+                asked = scope.listening()
+                for user in self._users_in(home):
+                    verify_user(user, asked.scope)
+                fitting.append({name: scope.face(name) for name in asked.names})
+
+    def _users_in(self, home: CodeOperation) -> list[SymbolUser]:
+        users = self._users.get(home)
+        if users is None:
+            inside = (inner for member in home.body.block.ops for inner in walk(member))
+            users = self._users[home] = [inner for inner in inside if isinstance(inner, SymbolUser)]
+        return users
 
 
 class FuncOperation(CodeOperation, ABC):

@@ -6,7 +6,7 @@ Nothing here knows the code that reads and writes.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, SymbolRefAttr, UnitAttr
@@ -14,6 +14,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import opt_prop_def, prop_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
+from .. import building
 from ..traits import VerifiedByKind
 from .code import FuncOperation
 from .elements import element_count
@@ -28,6 +29,10 @@ class BufferOperation(SymbolDefinition, ABC):
 
     type = prop_def(MemRefType)
     traits = traits_def(VerifiedByKind())
+
+    def seen_by_users(self) -> Hashable:
+        # Where it is and what it holds at first concerns none of them.
+        return type(self), self.type
 
     @property
     def element_type(self) -> Attribute:
@@ -61,17 +66,15 @@ class ExportOperation(SymbolUser, ABC):
         read_only: bool = False,
         attributes: Mapping[str, Attribute] | None = None,
     ):
-        super().__init__(
-            properties={
-                "symbol": SymbolRefAttr(symbol),
-                **names,
-                "points_to": points_to,
-                "unsigned": UnitAttr() if unsigned else None,
-                "unsigned_arguments": positions_attribute(unsigned_arguments),
-                "read_only": UnitAttr() if read_only else None,
-            },
-            attributes=attributes or {},
-        )
+        properties = {
+            "symbol": building.symbol(symbol),
+            **names,
+            "points_to": points_to,
+            "unsigned": building.flag(unsigned),
+            "unsigned_arguments": positions_attribute(unsigned_arguments),
+            "read_only": building.flag(read_only),
+        }
+        building.build(self, [], [], properties, attributes=attributes)
 
     @property
     def unsigned_positions(self) -> tuple[int, ...]:

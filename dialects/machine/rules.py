@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
+from ..building import array, integer
 from .elements import verify_element_type, verify_memory_type
 
 
@@ -130,8 +131,9 @@ def verify_return(op: Operation) -> None:
 
 def verify_call(op: Operation, name: str, type: FunctionType) -> None:
     """Raise VerifyException unless `op` calls function `name` with arguments and results of its type."""
-    used = FunctionType.from_lists([operand.type for operand in op.operands], [result.type for result in op.results])
-    if used != type:
+    inputs, outputs = [operand.type for operand in op.operands], [result.type for result in op.results]
+    if inputs != list(type.inputs) or outputs != list(type.outputs):
+        used = FunctionType.from_lists(inputs, outputs)
         raise VerifyException(f"function @{name} has type {type}, but is called as {used}; make both agree")
 
 
@@ -155,7 +157,7 @@ def verify_exported_function(name: str, words: Sequence[Attribute | None]) -> No
 
 def positions_attribute(positions: Sequence[int]) -> ArrayAttr[IntegerAttr] | None:
     """Return positions as a property; None if there are none."""
-    return ArrayAttr([IntegerAttr(position, i64) for position in positions]) if positions else None
+    return array(tuple(map(integer, positions))) if positions else None
 
 
 def verify_unsigned_arguments(name: str, type: FunctionType, positions: Sequence[int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
+from ..building import string
 from ..symbols import symbol_name
 
 NAME = "loom.name"
@@ -13,7 +14,7 @@ NAME = "loom.name"
 def set_source_name(op: Operation, name: str | None) -> None:
     """Note the name that an operation's symbol has in the source; None leaves it without one."""
     if name is not None:
-        op.attributes[NAME] = StringAttr(name)
+        op.attributes[NAME] = string(name)
 
 
 def source_name(op: Operation) -> str | None:

@@ -6,10 +6,10 @@ Nothing here knows an operation of a dialect.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, ValuesView
+from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from xdsl.dialects.builtin import SymbolNameConstraint, SymbolRefAttr
 from xdsl.ir import Operation
@@ -34,6 +34,10 @@ class SymbolDefinition(IRDLOperation, ABC):
     def symbol_kind(self) -> str:
         """How an error calls this one, before its name: `local task`, `buffer`."""
         return self.name.partition(".")[2].replace("_", " ")
+
+    def seen_by_users(self) -> Hashable:
+        """Return what those that name the symbol may see of it when they are verified."""
+        return type(self), *self.properties.items()
 
 
 _DefinitionT = TypeVar("_DefinitionT", bound=SymbolDefinition)
@@ -64,12 +68,46 @@ class Scope:
             raise VerifyException(f"@{name} is not defined in {self.where}; define it or correct the name")
         return found
 
+    def face(self, name: str) -> Hashable:
+        """Return what users of a name may see of what it stands for; None if nothing has it."""
+        found = self.own.get(name) or self.shared.get(name)
+        return found.seen_by_users() if isinstance(found, SymbolDefinition) else found
+
+    def listening(self) -> Listening:
+        """Return this scope, noting what is looked up in it."""
+        own = _NotedSymbols(self.own)
+        return Listening(replace(self, own=own), own.names)
+
     def get(self, kind: type[_DefinitionT], symbol: SymbolRefAttr | str) -> _DefinitionT:
         """Return the operation of `kind` that defines `symbol`; raises VerifyException if another or none does."""
         found = self.find(symbol)
         if not isinstance(found, kind):
             raise VerifyException(f"{described(found)} is used where {kind.NOUN} is needed; name {kind.NOUN}")
         return found
+
+
+class _NotedSymbols(dict[str, Operation]):
+    """Symbols that note which of them are looked up."""
+
+    def __init__(self, symbols: Mapping[str, Operation]) -> None:
+        super().__init__(symbols)
+        self.names: dict[str, None] = {}
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names[name] = None
+        return super().get(name, default)
+
+    def values(self) -> ValuesView[Operation]:
+        self.names.update(dict.fromkeys(self))
+        return super().values()
+
+
+@dataclass(frozen=True)
+class Listening:
+    """A scope, and the names that have been looked up in it."""
+
+    scope: Scope
+    names: Mapping[str, None]
 
 
 class SymbolUser(IRDLOperation, ABC):

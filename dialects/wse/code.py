@@ -10,10 +10,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import (
     FunctionType,
     IntegerAttr,
-    StringAttr,
     SymbolRefAttr,
-    UnitAttr,
-    i64,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
@@ -42,7 +39,7 @@ from ..assembly import (
     print_attributes,
     print_body,
 )
-from ..building import build
+from ..building import build, flag, integer, string, symbol
 from ..machine.code import CallOperation, FuncOperation, TaskOperation, parse_shared, verify_activated
 from ..machine.rules import verify_return, verify_task_id
 from ..machine.symbols import Scope, described
@@ -119,11 +116,8 @@ class FuncOp(FuncOperation):
     ):
         if body is None:
             body = Region(Block(arg_types=function_type.inputs) if shares is None else [])
-        super().__init__(
-            properties={"sym_name": StringAttr(name), "function_type": function_type, "shares": shares},
-            regions=[body],
-            attributes=attributes or {},
-        )
+        properties = {"sym_name": string(name), "function_type": function_type, "shares": shares}
+        build(self, [], [], properties, attributes=attributes, body=body)
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
@@ -193,19 +187,16 @@ class TaskOp(TaskOperation):
     ):
         if body is None:
             body = Region(Block() if shares is None else [])
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "shares": shares,
-                "kind": TaskKindAttr(kind),
-                "queue": None if queue is None else SymbolRefAttr(queue),
-                "id": None if id is None else IntegerAttr(id, i64),
-                "active": UnitAttr() if active else None,
-                "blocked": UnitAttr() if blocked else None,
-            },
-            regions=[body],
-            attributes=attributes or {},
-        )
+        properties = {
+            "sym_name": string(name),
+            "shares": shares,
+            "kind": TaskKindAttr(kind),
+            "queue": None if queue is None else symbol(queue),
+            "id": None if id is None else integer(id),
+            "active": flag(active),
+            "blocked": flag(blocked),
+        }
+        build(self, [], [], properties, attributes=attributes, body=body)
 
     @property
     def task_kind(self) -> TaskKind:

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     i16,
-    i64,
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
@@ -25,10 +24,11 @@ from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, print_attributes
-from ..building import build, integer, string
+from ..building import build, integer, string, symbol
 from ..machine.elements import parse_dense, parse_memref, print_dense, verify_memory_type
 from ..machine.memory import BufferOperation, ExportOperation
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
+from ..traits import VerifiedByKind
 from .program import PeOp
 
 
@@ -231,7 +231,7 @@ class InitializeOp(SymbolUser):
     target = opt_prop_def(SymbolRefAttr)
     offset = opt_prop_def(IntegerAttr)
     param = opt_prop_def(SymbolRefAttr)
-    traits = traits_def(HasParent(PeOp))
+    traits = traits_def(HasParent(PeOp), VerifiedByKind())
 
     def __init__(
         self,
@@ -243,16 +243,14 @@ class InitializeOp(SymbolUser):
         param: str | None = None,
         attributes: Mapping[str, Attribute] | None = None,
     ):
-        super().__init__(
-            properties={
-                "buffer": SymbolRefAttr(buffer),
-                "element": IntegerAttr(element, i64),
-                "target": None if address_of is None else SymbolRefAttr(address_of),
-                "offset": IntegerAttr(offset, i64) if offset else None,
-                "param": None if param is None else SymbolRefAttr(param),
-            },
-            attributes=attributes or {},
-        )
+        properties = {
+            "buffer": symbol(buffer),
+            "element": integer(element),
+            "target": None if address_of is None else symbol(address_of),
+            "offset": integer(offset) if offset else None,
+            "param": None if param is None else symbol(param),
+        }
+        build(self, [], [], properties, attributes=attributes)
 
     @property
     def bytes_on(self) -> int:
@@ -352,7 +350,7 @@ class ExportOp(ExportOperation):
     ):
         super().__init__(
             symbol,
-            {"exported_as": None if exported_as is None else StringAttr(exported_as)},
+            {"exported_as": None if exported_as is None else string(exported_as)},
             points_to=points_to,
             unsigned=unsigned,
             unsigned_arguments=unsigned_arguments,

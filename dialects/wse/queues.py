@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
@@ -19,9 +19,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
 from ..assembly import parse_attributes, parse_symbol, print_attributes
+from ..building import array, build, flag, integer, string
 from ..machine.queue_fields import parse_control_offset, print_control_offset, verify_control_offset
 from ..machine.rules import verify_unblocked_queue
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, described
+from ..traits import VerifiedByKind
 from .attributes import EVERYWHERE, QueueColorAttr, parse_queue_color, print_queue_color
 from .fabric import ColorOp
 from .program import PeOp
@@ -38,7 +40,7 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
     id = opt_prop_def(IntegerAttr)
     control_offset = opt_prop_def(IntegerAttr)
     unblocked = opt_prop_def(UnitAttr)
-    traits = traits_def(HasParent(PeOp))
+    traits = traits_def(HasParent(PeOp), VerifiedByKind())
 
     def __init__(
         self,
@@ -52,16 +54,14 @@ class QueueOp(SymbolDefinition, SymbolUser, ABC):
     ):
         if isinstance(colors, str):
             colors = [QueueColorAttr.get(colors)]
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "colors": ArrayAttr(colors),
-                "id": None if id is None else IntegerAttr(id, i64),
-                "control_offset": None if control_offset is None else IntegerAttr(control_offset, i64),
-                "unblocked": UnitAttr() if unblocked else None,
-            },
-            attributes=attributes or {},
-        )
+        properties = {
+            "sym_name": string(name),
+            "colors": array(tuple(colors)),
+            "id": None if id is None else integer(id),
+            "control_offset": None if control_offset is None else integer(control_offset),
+            "unblocked": flag(unblocked),
+        }
+        build(self, [], [], properties, attributes=attributes)
 
     @property
     def queue_id(self) -> int | None:

@@ -10,7 +10,7 @@ from ...csl import syntax
 from .. import types
 from ..conversion import equal
 from ..evaluator import Evaluator, suggestion
-from ..modules import LIBRARIES, Module, is_internal
+from ..modules import LIBRARIES, Module, is_in_library, is_internal
 from ..registry import Table, Where
 from ..types import Type
 from ..values import Value, boolean, element_data, is_elements, string, struct
@@ -36,7 +36,7 @@ def _import_module(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
             ev.fail(arguments[1], f"params must be a struct, .{{ .name = value }}, not '{value.type}'")
         bindings = dict(zip(value.type.names or (), value.data, strict=True))
     path = ev.find_file(arguments[0], name)
-    is_library = LIBRARIES in path.parents
+    is_library = is_in_library(str(path))
     if is_library and not ev.frame.module.is_library and is_internal(_library_name(path)):
         ev.fail(arguments[0], f"there is no library {name}")
     _check_circle(ev, node, path, bindings)
@@ -68,7 +68,7 @@ def _check_circle(ev: Evaluator, node: syntax.Builtin, path: Path, bindings: dic
     importer: Module | None = ev.frame.module
     depth = 0
     while importer is not None:
-        same = importer.path.samefile(path) and importer.bindings.keys() == bindings.keys()
+        same = importer.bindings.keys() == bindings.keys() and importer.path.samefile(path)
         if same and all(equal(importer.bindings[name], value) for name, value in bindings.items()):
             way = "" if depth == 0 else " through this file"
             ev.fail(node, f"'{path.name}' imports itself{way}; break the cycle")

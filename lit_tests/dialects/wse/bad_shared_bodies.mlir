@@ -119,3 +119,25 @@ wse.program @missing target "wse2" rectangle 2 x 1 {
     wse.func @main() shares @left::@main
   }
 }
+
+// -----
+
+// That a body fits one program says nothing of the next.
+wse.program @third target "wse2" rectangle 3 x 1 {
+  wse.pe @left on [0, 0] {
+    wse.buffer @u : memref<8xf32>
+    wse.func @main() {
+      // CHECK: buffer @u has type memref<4xf32>, not memref<8xf32>; use its type
+      %u = wse.get_buffer @u : memref<8xf32>
+      wse.return
+    }
+  }
+  wse.pe @middle on [1, 0] {
+    wse.buffer @u : memref<8xf32>
+    wse.func @main() shares @left::@main
+  }
+  wse.pe @right on [2, 0] {
+    wse.buffer @u : memref<4xf32>
+    wse.func @main() shares @left::@main
+  }
+}
