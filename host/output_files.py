@@ -6,7 +6,6 @@ Knows neither what is written nor by which tool.
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import threading
 from collections.abc import Generator
@@ -22,7 +21,7 @@ def create_partial(folder: Path, mode: int = 0o666) -> tuple[IO[bytes], Path]:
     followed. Raises OSError.
     """
     while True:
-        path = folder / f".loom-{secrets.token_hex(8)}.partial"
+        path = folder / f".loom-{os.urandom(8).hex()}.partial"
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         except FileExistsError:

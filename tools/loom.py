@@ -21,12 +21,12 @@ from .. import __version__
 from ..diagnostics.errors import LoomError
 from .arguments import Parser, assignment, number, positive
 from .exit_status import run_tool
-from .outputs import Outputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..host.simulator import Simulator
+    from .outputs import Outputs
 
 
 COMMANDS: dict[str, str] = {
@@ -200,6 +200,8 @@ def _progress() -> Generator[Callable[[str], None]]:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from .outputs import Outputs  # only this command writes files of its own
+
     with Outputs() as outputs, _progress() as progress:
         summary = _compile_and_run(arguments, outputs, progress)
     print(summary)

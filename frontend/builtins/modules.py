@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...csl import syntax
 from .. import types
-from ..conversion import equal
 from ..evaluator import Evaluator, suggestion
 from ..modules import LIBRARIES, Module, is_in_library, is_internal
+from ..recursion import same
 from ..registry import Table, Where
 from ..types import Type
 from ..values import Value, boolean, element_data, is_elements, string, struct
@@ -68,8 +68,8 @@ def _check_circle(ev: Evaluator, node: syntax.Builtin, path: Path, bindings: dic
     importer: Module | None = ev.frame.module
     depth = 0
     while importer is not None:
-        same = importer.bindings.keys() == bindings.keys() and importer.path.samefile(path)
-        if same and all(equal(importer.bindings[name], value) for name, value in bindings.items()):
+        is_same = importer.bindings.keys() == bindings.keys() and importer.path.samefile(path)
+        if is_same and all(same(importer.bindings[name], value) for name, value in bindings.items()):
             way = "" if depth == 0 else " through this file"
             ev.fail(node, f"'{path.name}' imports itself{way}; break the cycle")
         importer = importer.importer

@@ -17,8 +17,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -356,6 +354,9 @@ def write_files(directory: Path, files: Mapping[str, str | bytes]) -> None:
 
     What else is in the directory stays, except the core of an earlier run, which no longer fits.
     """
+    import shutil  # these two for who writes only: host scripts read
+    import tempfile
+
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         if directory.exists() and not directory.is_dir():

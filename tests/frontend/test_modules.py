@@ -122,6 +122,11 @@ CIRCLES = {
         "a.csl": 'const m = @import_module("b.csl");',
         "b.csl": 'const m = «@import_module("a.csl")»;',
     },
+    "not a number": {
+        "pe.csl": 'const m = @import_module("a.csl", .{ .x = @bitcast(f32, @as(u32, 0x7fc00000)) });\n'
+        "comptime { _ = m; }",
+        "a.csl": 'param x: f32;\nconst m = «@import_module("a.csl", .{ .x = x })»;',
+    },
 }
 
 
@@ -151,6 +156,19 @@ def test_conditional_recursion_of_imports_ends(csl: Csl) -> None:
     }
     text = 'const m = @import_module("lib.csl", .{ .depth = 5 });'
     assert csl.comptime("@comptime_print(m.sum);", text, files=files) == ["15"]
+
+
+def test_zeros_of_both_signs_are_two_params(csl: Csl) -> None:
+    files = {
+        "lib.csl": """
+        param x: f32;
+        const is_zero = @bitcast(u32, x) == 0;
+        const below = if (is_zero) @import_module("lib.csl", .{ .x = -x }) else {};
+        const imports = if (is_zero) 1 + below.imports else @as(i16, 0);
+        """
+    }
+    text = 'const m = @import_module("lib.csl", .{ .x = @as(f32, 0.0) });'
+    assert csl.comptime("@comptime_print(m.imports);", text, files=files) == ["1"]
 
 
 # What never ends
