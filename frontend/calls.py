@@ -638,7 +638,8 @@ def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type], resu
         ev.builder, ev.live, ev.branches = Builder(block), [], 0
         try:
             values = [Value(type, argument) for type, argument in zip(parameters, block.args, strict=True)]
-            result = emit_function(ev, function, values)
+            frame = Frame(function.module, function.node, is_root=True, called=function)
+            result = emit_function(ev, function, values, frame)
             returned = [] if result_type is types.VOID else [ev.ssa(result, function.node)]
             ev.code(wse.ReturnOp(*returned))
         finally:

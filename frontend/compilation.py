@@ -517,7 +517,7 @@ class _Bodies:
                 module = ev.instances[0]
                 values = [Value(item, argument) for item, argument in zip(inputs, block.args, strict=True)]
                 try:
-                    with ev.framed(Frame(module)):
+                    with ev.framed(Frame(module, called=type)):
                         result = calls.emit_dispatcher(ev, type, values, module.file)
                         outputs = [] if type.result is types.VOID else [ev.ssa(result, module.file)]
                         ev.code(wse.ReturnOp(*outputs))

@@ -10,7 +10,7 @@ from ..csl.source import Source
 from . import types
 from .modules import Module
 from .types import Type
-from .values import Local, Value
+from .values import Callable, Local, Value
 
 if TYPE_CHECKING:
     from .recursion import TailLoop
@@ -85,6 +85,9 @@ class Frame:
     """Run-time branches around its call."""
     is_root: bool = False
     """True if its code is a function or task of the IR, rather than part of its caller's."""
+    called: Callable | Type | None = None
+    """What the IR calls to run its code, in the middle of whatever other code: a function, or by its type a pointer to
+    one. None for a task, and for what the host launches: none of these runs while another does."""
     is_recursive: bool = False
     """True if that function may be entered again before it has returned."""
     is_tail: bool = False

@@ -362,11 +362,19 @@ class PeProgram:
         return self._constant_values.get(where.buffer.symbol)
 
     def local_array(
-        self, ev: Evaluator, node: syntax.Variable, type: Type, function: syntax.Function | None, depth: int
+        self,
+        ev: Evaluator,
+        node: syntax.Variable,
+        type: Type,
+        function: syntax.Function | None,
+        depth: int,
+        called: Callable | Type | None,
     ) -> Address:
-        """Return the memory of a local variable of a function, in the call of it that is inside `depth` of them."""
+        """Return the memory of a local variable of a function, in the call of it that is inside `depth` of them in a
+        body of the IR; `called` says which, if that is called."""
         module = ev.frame.module
-        key = (id(module), id(node), type, depth)
+        body = (id(called.module), id(called.node)) if isinstance(called, Callable) else called
+        key = (id(module), id(node), type, depth, body)
         found = self._locals.get(key)
         if found is None:
             name = f"{module.symbol('local' if function is None else function.name)}.{node.name}"

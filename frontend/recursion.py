@@ -140,6 +140,12 @@ def in_place(ev: Evaluator, *, whole: bool = False) -> Iterator[Frame]:
             return
 
 
+def called(ev: Evaluator) -> Callable | Type | None:
+    """Return what the IR calls to run the body that is being emitted; None if it is not called."""
+    found = next((frame for frame in reversed(ev.frames) if frame.is_root or frame.function is None), None)
+    return None if found is None else found.called
+
+
 # Loops
 
 

@@ -11,7 +11,7 @@ from .evaluator import Evaluator, Unchecked
 from .expressions import assign, binary
 from .frames import Break, Continue, Return, Target, flag
 from .places import Memory, Temporary
-from .recursion import in_place
+from .recursion import called, in_place
 from .registry import expression, statement
 from .types import Type
 from .values import NOTHING, VOID, Address, Local, Value, boolean, known
@@ -241,7 +241,8 @@ def _continue(ev: Evaluator, node: syntax.Continue, want: Type | None) -> Value:
 def _local_memory(ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
     """Return the memory of a local variable whose address is taken, or that is an array.
 
-    Each call of a function inside itself has its own.
+    Each call of a function inside itself has its own. So do its calls in each body that is called, as they may be made
+    while a call elsewhere has not ended.
     """
     if any(frame.is_recursive for frame in in_place(ev, whole=True)):
         ev.fail(
@@ -250,5 +251,5 @@ def _local_memory(ev: Evaluator, node: syntax.Variable, type: Type) -> Address:
             "supported; declare it outside the function, or pass what it holds as a parameter",
         )
     module, function = ev.frame.module, ev.frame.function
-    depth = sum(frame.module is module and frame.function is function for frame in ev.frames)
-    return ev.program.local_array(ev, node, type, function, depth)
+    depth = sum(frame.module is module and frame.function is function for frame in in_place(ev, whole=True))
+    return ev.program.local_array(ev, node, type, function, depth, called(ev))

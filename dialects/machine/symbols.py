@@ -6,7 +6,7 @@ Nothing here knows an operation of a dialect.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, ValuesView
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, ClassVar, TypeVar
@@ -97,7 +97,7 @@ class _NotedSymbols(dict[str, Operation]):
         self.names[name] = None
         return super().get(name, default)
 
-    def values(self) -> ValuesView[Operation]:
+    def values(self) -> Any:
         self.names.update(dict.fromkeys(self))
         return super().values()
 

@@ -86,3 +86,28 @@ def test_long_code_of_one_call_is_not_moved(csl: Csl) -> None:
 def test_it_does_the_same(csl: Csl, statements: int) -> None:
     out = csl.run(text(statements), {"out": "i16"})["out"]
     assert out.tolist() == expected(statements)
+
+
+LIVE = {
+    "a function that is called": "noinline fn again() void { _ = slot(0); }",
+    "a pointer": "fn leaf() void { _ = slot(0); }\n"
+    "var pointer: *const fn() void = leaf;\nfn again() void { pointer(); }",
+}
+
+
+@pytest.mark.parametrize("again", LIVE.values(), ids=LIVE)
+@pytest.mark.parametrize("first", ["again();", ""], ids=["called before", "called inside only"])
+def test_calls_that_are_live_together_have_arrays_of_their_own(csl: Csl, again: str, first: str) -> None:
+    pe = f"""
+var at: i16 = 1;
+var out = @zeros([2]i16);
+fn slot(comptime inside: i16) i16 {{
+  var kept = @zeros([2]i16);
+  kept[at] = inside + 10;
+  if (inside > 0) {{ again(); }}
+  return kept[at];
+}}
+{again}
+fn main() void {{ {first} out[0] = slot(1); out[1] = slot(0); }}
+"""
+    assert csl.run(pe, {"out": "i16"})["out"].tolist() == [11, 10]
