@@ -1,4 +1,4 @@
-"""Random code of structured control flow and calls: what the tables say is what the engine does.
+"""Random code of structured control flow and calls: what the tables say is what the IR says.
 
 A small machine for integers runs the tables here. It knows nothing of the assembler, of costs but what `tick` charges,
 or of how registers were allocated, and never reads a register that has not been written.
@@ -15,11 +15,11 @@ from loomir import targets
 from loomir.backend.tables import assemble
 from loomir.dialects import flow
 from loomir.operations import integers
-from loomir.runtime.machine import Machine
 from loomir.runtime.tables.format import Tables
 from loomir.runtime.tables.instructions import CONTROL, COSTS, FIRST_SCALAR, NO_REGISTER, SCALARS
 
 from ...runtime.flow_modules import parse
+from .ir_interpreter import Interpreter
 
 BITS = {"i1": 1, "i16": 16, "index": 64}
 
@@ -304,19 +304,17 @@ class OnePe:
 
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.one_in(12)
-def test_tables_do_what_the_engine_does(seed: int) -> None:
+def test_tables_do_what_the_code_says(seed: int) -> None:
     module = parse(program(seed), verify=False)
     module.verify()
-    made = Machine(module, executor="warps", block_units=1)
-    arguments = [3 * k - 2 for k in range(len(made.function("main").signatures[0]))]
-    made.launch("main", arguments)
-    made.run()
-    tables = assemble(next(op for op in module.walk() if isinstance(op, flow.FabricOp)))
-    steps = 0
+    (fabric,) = (op for op in module.walk() if isinstance(op, flow.FabricOp))
+    (units,) = (op for op in module.walk() if isinstance(op, flow.UnitsOp))
+    (main,) = (op for op in module.walk() if isinstance(op, flow.FuncOp) and op.sym_name.data == "main")
+    arguments = [3 * k - 2 for k in range(len(main.body.block.args))]
+    tables = assemble(fabric)
     for place in range(2):
-        pe = OnePe(tables, place)
+        expected, pe = Interpreter(units, place), OnePe(tables, place)
+        expected.launch("main", arguments)
         pe.launch(arguments)
-        steps += pe.steps
-        assert np.frombuffer(bytes(pe.memory[8:24]), np.int16).tolist() == made.read_symbol("memory")[0, place].tolist()
-        assert pe.clock == made.clocks[0, place]
-    assert steps == made.statistics()["steps"]
+        assert np.frombuffer(bytes(pe.memory[8:24]), np.int16).tolist() == expected.buffers["memory"]
+        assert (pe.steps, pe.clock) == (expected.steps, expected.clock)
