@@ -90,8 +90,11 @@ class Engine(Protocol):
         """Return how many wavelets wait in a queue, or sink, of each unit of a class."""
         ...
 
-    def take(self, pe: int, sink: int, count: int) -> Array:
-        """Return the next `count` wavelets, which are there, that a PE has sent to a sink, and take them."""
+    def take(self, pes: Array, sinks: Array, count: int) -> Array:
+        """Return the next `count` wavelets, which are there, that each of n PEs has sent to a sink, and take them.
+
+        They are uint32 [n, count].
+        """
         ...
 
     @property

@@ -121,8 +121,8 @@ class HostedEngine:
 
     def send(self, color: str, region: Region, words: Array, first: Array) -> None:
         """Send words from the host to the queues of a color."""
-        x, y, w, h = region
-        pes = (np.arange(y, y + h)[:, None] * self.fabric.width + np.arange(x, x + w)[None, :]).ravel()
+        _, _, w, h = region
+        pes = _pes(region, self.fabric.width)
         payload, times = words.reshape(len(pes), -1), np.broadcast_to(first, (h, w)).ravel()
         for queues in self._stream(color, self.fabric.host_inputs).queues:
             served = queues[pes] != NOWHERE
@@ -151,13 +151,13 @@ class HostedEngine:
 
     def take(self, color: str, region: Region, count: int) -> Array:
         """Return the next words of a stream to the host, uint32 [h, w, count]."""
-        x, y, w, h = region
+        _, _, w, h = region
         (sinks,) = self._stream(color, self.fabric.host_outputs).queues
         result = np.zeros((h, w, count), np.uint32)
-        for row, column in np.ndindex(h, w):
-            pe = (y + row) * self.fabric.width + x + column
-            if count and sinks[pe] != NOWHERE:
-                result[row, column] = self.engine.take(pe, int(sinks[pe]), count)
+        pes = _pes(region, self.fabric.width)
+        served = sinks[pes] != NOWHERE
+        if count and served.any():
+            result.reshape(len(pes), count)[served] = self.engine.take(pes[served], sinks[pes][served], count)
         return result
 
     def _stream(self, color: str, streams: Sequence[Stream]) -> Stream:
@@ -300,6 +300,12 @@ class HostedEngine:
 
     def _on_grid(self, values: Array) -> Array:
         return values.reshape(self.fabric.height, self.fabric.width)
+
+
+def _pes(region: Region, width: int) -> Array:
+    """Return the numbers of the PEs of a region, by rows, on a grid of a width."""
+    x, y, w, h = region
+    return (np.arange(y, y + h)[:, None] * width + np.arange(x, x + w)[None, :]).ravel()
 
 
 # Scalars

@@ -33,7 +33,8 @@ EXPORT uint32_t core_active(const struct core *core, uint32_t row);
 EXPORT void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues,
                       const uint32_t *words, uint32_t count, const int64_t *first);
 EXPORT void core_backlog(const struct core *core, uint32_t class_number, uint32_t queue, int64_t *result);
-EXPORT void core_take(struct core *core, uint32_t number, uint32_t queue, uint32_t count, uint32_t *words);
+EXPORT void core_take(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, uint32_t count,
+                      uint32_t *words);
 EXPORT void core_clocks(const struct core *core, int64_t *clocks);
 EXPORT int64_t core_reached(const struct core *core);
 EXPORT void core_counts(const struct core *core, int64_t *counts);

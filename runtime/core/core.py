@@ -284,10 +284,11 @@ class Core:
         self._library.core_backlog(self._handle, cls, queue, found.ctypes.data)
         return found
 
-    def take(self, pe: int, sink: int, count: int) -> Array:
-        """Return the next `count` wavelets, which are there, of a PE in a sink."""
-        words = np.zeros(count, np.uint32)
-        self._library.core_take(self._handle, pe, sink, count, words.ctypes.data)
+    def take(self, pes: Array, sinks: Array, count: int) -> Array:
+        """Return the next `count` wavelets, which are there, of each of n PEs in a sink, uint32 [n, count]."""
+        numbers, rows = (np.ascontiguousarray(array, "<u4") for array in (pes, sinks))
+        words = np.zeros((len(pes), count), np.uint32)
+        self._library.core_take(self._handle, len(pes), numbers.ctypes.data, rows.ctypes.data, count, words.ctypes.data)
         return words
 
     # State
@@ -402,7 +403,7 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_active", u32, (pointer, u32)),
         ("core_send", None, (pointer, u64, pointer, pointer, pointer, u32, pointer)),
         ("core_backlog", None, (pointer, u32, u32, pointer)),
-        ("core_take", None, (pointer, u32, u32, u32, pointer)),
+        ("core_take", None, (pointer, u64, pointer, pointer, u32, pointer)),
         ("core_clocks", None, (pointer, pointer)),
         ("core_counts", None, (pointer, pointer)),
         ("core_error", None, (pointer, pointer)),

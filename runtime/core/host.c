@@ -66,9 +66,8 @@ void core_backlog(const struct core *core, uint32_t class_number, uint32_t queue
     }
 }
 
-/* Takes `count` words, which are there, from a sink of a PE. */
-void core_take(struct core *core, uint32_t number, uint32_t queue, uint32_t count, uint32_t *words) {
-    struct input *input = &core->pe_of[number]->inputs[core->queue_place[queue]];
+/* Takes `count` words, which are there, from a sink. */
+static void take(struct core *core, struct input *input, uint32_t count, uint32_t *words) {
     while (count > 0) {
         struct run *run = input->first;
         assert(run != NULL);
@@ -81,6 +80,14 @@ void core_take(struct core *core, uint32_t number, uint32_t queue, uint32_t coun
             }
             drop_run(core, run);
         }
+    }
+}
+
+/* Takes `count` words, which are there, from a sink of each of some PEs. */
+void core_take(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, uint32_t count,
+               uint32_t *words) {
+    for (uint64_t k = 0; k < pes; k++) {
+        take(core, &core->pe_of[numbers[k]]->inputs[core->queue_place[queues[k]]], count, words + k * count);
     }
 }
 

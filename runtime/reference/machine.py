@@ -498,8 +498,12 @@ class Machine:
         counts = [sum(run.remaining for run in self.queue(pe.number, queue).runs) for pe in self._units(cls)]
         return np.array(counts, np.int64)
 
-    def take(self, pe: int, sink: int, count: int) -> NDArray[np.uint32]:
-        """Return the next words, which are there, that a PE has sent to a queue of the host, and take them."""
+    def take(self, pes: NDArray[Any], sinks: NDArray[Any], count: int) -> NDArray[np.uint32]:
+        """Return the next words, which are there, that each PE has sent to a queue of the host, and take them."""
+        found = [self._take(pe, sink, count) for pe, sink in zip(pes.tolist(), sinks.tolist(), strict=True)]
+        return np.array(found, np.uint32).reshape(len(pes), count)
+
+    def _take(self, pe: int, sink: int, count: int) -> list[int]:
         queue = self.queue(pe, sink)
         found: list[int] = []
         while len(found) < count:
@@ -508,7 +512,7 @@ class Machine:
             head.taken += len(words)
             found += words
             queue.recount()
-        return np.array(found, np.uint32)
+        return found
 
     def rest(self) -> Rest:
         """Return who waits for what, and what nothing has read, when nothing can happen any more."""
