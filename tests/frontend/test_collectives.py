@@ -19,8 +19,7 @@ import loomir
 from loomir.diagnostics.errors import LoomError
 from loomir.frontend.compilation import compile_layout
 from loomir.runtime.executors import EXECUTOR
-from loomir.runtime.warps.fabric import EAST, NORTH, SOUTH, WEST
-from loomir.runtime.warps.switches import Run, SwitchedColor
+from loomir.runtime.reference.switches import EAST, NORTH, SOUTH, WEST, Passage, Router, SwitchedColor
 
 from ..searches import examples
 from .harness import Csl
@@ -225,22 +224,19 @@ def test_every_root(operation: int, arch: str) -> None:
         run(5, 3, arch, {"x": [(operation, root, 4)], "y": [(operation, root % 3, 1)]})
 
 
-@pytest.mark.executors("warps")
+@pytest.mark.executors("reference")
 @pytest.mark.parametrize("operation", range(4))
 def test_a_link_carries_what_lies_beyond(operation: int, monkeypatch: pytest.MonkeyPatch) -> None:
     crossed: Counter[tuple[int, int]] = Counter()
     commands: Counter[tuple[int, int]] = Counter()
     hop = SwitchedColor._hop  # pyright: ignore[reportPrivateUsage]
 
-    def counted(self: SwitchedColor, port: int, out: int, run: Run) -> None:
+    def counted(self: SwitchedColor, router: Router, port: int, out: int, run: Passage) -> None:
         assert out in (EAST, WEST, NORTH, SOUTH)
-        rows, columns = run.units.cells()
-        for row, column in zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=False):
-            if row == 1 and out in (EAST, WEST):
-                (commands if run.control else crossed)[min(column, column + (1 if out == EAST else -1)), out] += (
-                    run.count
-                )
-        hop(self, port, out, run)
+        if router.y == 1 and out in (EAST, WEST):
+            link = min(router.x, router.x + (1 if out == EAST else -1))
+            (commands if run.control else crossed)[link, out] += len(run.payload)
+        hop(self, router, port, out, run)
 
     size, root, count = 5, 2, 3
     run(size, 3, "wse3", {"x": [(0, 0, 1)], "y": []})

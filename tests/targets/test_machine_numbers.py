@@ -13,7 +13,8 @@ from loomir import targets
 from loomir.dialects import wse
 from loomir.frontend import types
 from loomir.frontend.compilation import compile_layout
-from loomir.runtime.warps import fabric
+from loomir.runtime.fabric import routes
+from loomir.runtime.reference import switches
 from loomir.targets import wavelets
 
 PACKAGE = Path(__file__).parents[2]
@@ -163,13 +164,14 @@ def test_the_control_library_encodes_by_the_numbers_of_targets(tmp_path: Path, c
 
 
 def test_ports_have_one_order() -> None:
-    assert [wavelets.PORTS.index(name) for name in ("ramp", "north", "east", "south", "west")] == [
-        fabric.RAMP,
-        fabric.NORTH,
-        fabric.EAST,
-        fabric.SOUTH,
-        fabric.WEST,
-    ]
+    for module in (routes, switches):
+        assert [wavelets.PORTS.index(name) for name in ("ramp", "north", "east", "south", "west")] == [
+            module.RAMP,
+            module.NORTH,
+            module.EAST,
+            module.SOUTH,
+            module.WEST,
+        ]
     assert {direction.value for direction in wse.Direction} == set(wavelets.PORTS)
     assert {name.lower() for name in types.DIRECTIONS} == set(wavelets.PORTS)
 

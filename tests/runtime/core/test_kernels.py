@@ -1,4 +1,4 @@
-"""Kernels of the core: every row of the DSD table, in every format, against exact arithmetic and the first engine."""
+"""Kernels of the core: every row of the DSD table, in every format, against exact arithmetic."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from loomir.operations.dsd_table import OPERATIONS, WITHOUT_RESULT, unavailable
-from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.core import library
 from loomir.runtime.tables.instructions import DSD_ROWS, FORMATS
-from loomir.runtime.warps.arithmetic import Scratch, kernel
 
 from ...searches import examples
 from .. import oracle
@@ -325,35 +323,25 @@ def test_a_sum_into_one_element(kind: str) -> None:
 
 
 @operations
-def test_the_first_engine_computes_the_same(name: str, half: str) -> None:
-    """Bit for bit, but for NaNs that are computed."""
+def test_random_patterns_side_by_side(name: str, half: str) -> None:
+    """All bits that there are, edges among them, through the rows that are made into vectors."""
     kinds = kinds_of(name, half)
-    row = OPERATIONS[name].in_format(None if half == "f16" else half)  # type: ignore[arg-type]
     random = np.random.default_rng(5)
     count = 300
-    arrays = [
-        random.choice(edges(kind) + random.integers(0, 1 << (8 * SIZE[kind]), 20).tolist(), count).astype(
-            f"u{SIZE[kind]}"
-        )
-        for kind in kinds
-    ]  # fmt: skip
-    types = [numpy_type("i16" if kind == "cb16" else kind) for kind in kinds]
-    for position in OPERATIONS[name].scalar_only:
-        arrays[position + 1][:] = arrays[position + 1][0]
-    out = np.zeros((1, count, 1), types[0])
-    with np.errstate(all="ignore"):
-        sources = [array.view(dtype).reshape(1, count, 1) for array, dtype in zip(arrays[1:], types[1:], strict=True)]
-        kernel(row, Scratch(), None if half == "f16" else half)(out, *sources)  # type: ignore[arg-type]
-    expected = out.reshape(count).view(f"u{SIZE[kinds[0]]}").tolist()
-    for variant in VARIANTS:
-        found = np.zeros_like(arrays[0])
-        operands = (Operand * 4)()
-        for operand, array in zip(operands, (found, *arrays[1:]), strict=False):
-            core().operand_run(ctypes.addressof(operand), array.ctypes.data, array.itemsize)
-        core().kernel_apply(kernel_of(name, half, variant), ctypes.addressof(operands), count)
-        for place, (a, b) in enumerate(zip(found.tolist(), expected, strict=True)):
-            is_nan = row.function != "move" and oracle.is_nan(a, kinds[0]) and oracle.is_nan(b, kinds[0])
-            assert a == b or is_nan, [hex(array[place]) for array in arrays[1:]] + [hex(a), hex(b)]
+    words = np.zeros(2 * count * len(kinds), np.uint16)
+    sources: list[Source] = []
+    for position, kind in enumerate(kinds):
+        patterns = random.integers(0, 1 << (8 * SIZE[kind]), count, dtype=np.uint64)
+        patterns = np.where(random.random(count) < 0.4, random.choice(edges(kind), count), patterns)
+        raw = patterns.astype(f"u{SIZE[kind]}").view(np.uint16)
+        words[2 * count * position : 2 * count * position + len(raw)] = raw
+        if position - 1 in OPERATIONS[name].scalar_only and position:
+            sources.append(scalar_of(name, kind, random))
+        else:
+            sources.append(Walk(kind, 2 * count * position, [1], [count]))
+    destination = sources.pop(0)
+    assert isinstance(destination, Walk)
+    check(name, half, words, destination, sources, [count])
 
 
 @settings(max_examples=examples(200))

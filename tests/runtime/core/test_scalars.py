@@ -1,4 +1,4 @@
-"""Scalar operations of the core, each row of the tables: against exact arithmetic, and against the first engine."""
+"""Scalar operations of the core, each row of the tables: against exact arithmetic and numpy's functions."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 
-from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.core import compile_core, generate, library
 from loomir.runtime.tables.instructions import BITS, FIRST_SCALAR, FLOATS, SCALARS, Scalar
-from loomir.runtime.warps import scalars
 
 from ...searches import examples
 from .. import oracle
+from ..scalar_oracle import agree, expected, is_division
 
 ROWS = {row.mnemonic: FIRST_SCALAR + place for place, row in enumerate(SCALARS)}
 
@@ -83,62 +81,12 @@ def cases(row: Scalar) -> Iterator[tuple[int, ...]]:
         yield tuple(int(random.integers(0, 1 << 32)) << 32 | int(random.integers(0, 1 << 32)) for _ in kinds)
 
 
-def agree(found: int, expected: int, row: Scalar) -> bool:
-    """Return True if two results are the same bits, or both NaNs."""
-    kind = (
-        "cb16" if row.name.startswith("cb16") and row.result == "i16" and row.name[5:] in CB16_RESULTS else row.result
-    )
-    if kind in oracle.FLOATS and oracle.is_nan(found & 0xFFFFFFFF, kind):
-        return oracle.is_nan(expected, kind)
-    return found == expected
-
-
-CB16_RESULTS = {row.name[5:] for row in SCALARS if row.name.startswith("cb16") and row.name[5:10] != "fptos"} - {
-    "fptosi", "fptoui", "extf",
-}  # fmt: skip
-
-
-# The first engine
-
-
-def as_value(bits: int, kind: str) -> Any:
-    """Return a number as the first engine keeps it."""
-    bits &= mask(kind)
-    if kind in FLOATS:
-        width = np.dtype(f"u{BITS[kind] // 8}").type(bits)
-        return width.view(numpy_type(kind)).item() if kind != "bf16" else float(oracle.from_bits(bits, kind))
-    return bool(bits) if kind == "i1" else oracle.signed(bits, BITS[kind])
-
-
-def as_bits(value: Any, kind: str) -> int:
-    if kind in FLOATS:
-        return oracle.to_bits(float(value), kind) if value == value else oracle.to_bits(math.nan, kind)
-    return int(value) & mask(kind)
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("row", SCALARS, ids=lambda row: row.mnemonic)
-def test_the_first_engine_computes_the_same(row: Scalar) -> None:
-    if row.name.startswith("cb16."):
-        apply = scalars._cb16_function(row.name[5:], (*row.kinds, row.result))
-    else:
-        apply = scalars._function(row.name, (*row.kinds, row.result), row.predicate)
-    assert apply is not None
-    with np.errstate(all="ignore"):
-        for operands in cases(row):
-            bits = [value & mask(kind) for value, kind in zip(operands, row.kinds, strict=True)]
-            if is_division(row) and bits[1] == 0:
-                continue
-            if row.name == "arith.bitcast":
-                # Python's numbers do not hold what a NaN carries.
-                expected = bits[0]
-            else:
-                expected = as_bits(apply(*map(as_value, bits, row.kinds)), row.result)
-            assert agree(run(row, operands), expected, row), list(map(hex, (*bits, run(row, operands), expected)))
-
-
-def is_division(row: Scalar) -> bool:
-    return row.name[6:] in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
+def test_results(row: Scalar) -> None:
+    for operands in cases(row):
+        found, wanted = run(row, operands), expected(row, operands)
+        assert agree(row, found, wanted), list(map(hex, (*operands, found, wanted)))
 
 
 @pytest.mark.parametrize("row", [row for row in SCALARS if is_division(row)], ids=lambda row: row.mnemonic)

@@ -1,18 +1,15 @@
-"""Scalar operations of the reference, each row of the tables, against the first engine."""
+"""Scalar operations of the reference, each row of the tables, against exact arithmetic and numpy's functions."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
 
-from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.reference.scalars import FUNCTIONS
 from loomir.runtime.tables.instructions import BITS, FLOATS, SCALARS, Scalar
-from loomir.runtime.warps import scalars
 
 from .. import oracle
+from ..scalar_oracle import agree, expected, kinds_of
 
 PLACES = {row.mnemonic: place for place, row in enumerate(SCALARS)}
 EDGES = {
@@ -23,18 +20,6 @@ EDGES = {
     "cb16": [0, 1, 0x1FF, 0x200, 0x5400, 0x5600, 0x5401, 0x5900, 0x7DFF, 0x7E00, 0x7F00],
 }  # fmt: skip
 """Zero, subnormals, ordinary numbers, the largest, infinity, a NaN; the same with the sign follows."""
-
-
-def kinds_of(row: Scalar) -> list[str]:
-    """Return the kinds of the operands and of the result, with cb16 where an i16 stands for one."""
-    names = row.name.startswith("cb16.")
-    whole = ("fptosi", "fptoui") if names else ()
-    every = [*row.kinds, row.result]
-    return [
-        "cb16" if names and kind == "i16" and not (row.name[5:] in whole and place == len(row.kinds))
-        and not (row.name[5:] in ("sitofp", "uitofp") and place == 0) else kind
-        for place, kind in enumerate(every)
-    ]  # fmt: skip
 
 
 def patterns(kind: str) -> list[int]:
@@ -72,45 +57,10 @@ def run(row: Scalar, operands: tuple[int, ...]) -> int:
     return bits
 
 
-def of_first_engine(bits: int, kind: str) -> object:
-    if kind == "bf16":
-        return float(oracle.from_bits(bits, kind))
-    if kind in FLOATS:
-        return np.dtype(f"u{BITS[kind] // 8}").type(bits).view(numpy_type(kind)).item()
-    return bool(bits) if kind == "i1" else oracle.signed(bits, BITS[kind])
-
-
 @pytest.mark.parametrize("kind", ["i1", "i8", "i16", "i32", "i64", "index", *FLOATS, "cb16"])
-def test_the_first_engine_computes_the_same(kind: str) -> None:
-    with np.errstate(all="ignore"):
-        for row in SCALARS:
-            if kinds_of(row)[0] == kind and row.name != "arith.bitcast":
-                check(row)
-
-
-def check(row: Scalar) -> None:
-    if row.name.startswith("cb16."):
-        apply = scalars._cb16_function(row.name[5:], (*row.kinds, row.result))
-    else:
-        apply = scalars._function(row.name, (*row.kinds, row.result), row.predicate)
-    assert apply is not None
-    result = kinds_of(row)[-1]
-    for operands in cases(row):
-        if ("div" in row.name or "rem" in row.name) and row.result not in FLOATS and result != "cb16":
-            if not operands[1]:
-                assert run(row, operands) == 0, "a forged program may not check its divisor"
-                continue
-        value = apply(*map(of_first_engine, operands, row.kinds))
-        if result in ("f32", "f16", "bf16"):
-            expected = oracle.to_bits(float(value) if value == value else math.nan, result)
-        else:
-            expected = int(value) & (1 << BITS[row.result]) - 1
-        found = run(row, operands)
-        both_nan = result in oracle.FLOATS and oracle.is_nan(found, result) and oracle.is_nan(expected, result)
-        assert found == expected or both_nan, (row.mnemonic, [hex(bits) for bits in (*operands, found, expected)])
-
-
-@pytest.mark.parametrize("row", [row for row in SCALARS if row.name == "arith.bitcast"], ids=lambda row: row.mnemonic)
-def test_a_bitcast_keeps_all_bits(row: Scalar) -> None:
-    for operands in cases(row):
-        assert run(row, operands) == operands[0]
+def test_results(kind: str) -> None:
+    for row in SCALARS:
+        if kinds_of(row)[0] == kind:
+            for operands in cases(row):
+                found, wanted = run(row, operands), expected(row, operands)
+                assert agree(row, found, wanted), (row.mnemonic, list(map(hex, (*operands, found, wanted))))
