@@ -101,12 +101,11 @@ def test_the_first_engine_is_imported_for_pto_alone() -> None:
 
 
 TESTS_WITH_THE_FIRST_ENGINE = {
-    "frontend/test_collectives.py", "frontend/test_kernels.py", "operations/test_integers.py",
-    "operations/test_pto_tiles.py", "operations/test_scalar_types.py", "runtime/core/test_kernels.py",
-    "runtime/core/test_scalars.py", "runtime/reference/test_scalars.py", "runtime/test_calls.py",
-    "runtime/test_reports.py", "runtime/test_scalar_programs.py", "targets/test_machine_numbers.py",
-}  # fmt: skip
-"""Tests outside of `runtime/warps` that use the first engine, most of them as a witness of a part of what they test."""
+    "operations/test_integers.py",
+    "operations/test_pto_tiles.py",
+    "operations/test_scalar_types.py",
+}
+"""Tests outside of `runtime/warps` that use the first engine, for what it is to PTO."""
 
 
 def test_tests_of_the_first_engine_are_in_a_folder() -> None:

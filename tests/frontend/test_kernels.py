@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 import loomir
 from loomir.csl import CslError
-from loomir.runtime.warps import cb16
+from tests.runtime import oracle
 from tests.searches import examples
 
 from .harness import Csl
@@ -407,6 +408,12 @@ def test_no_link_carries_more_than_the_transpositions_need(csl: Csl, type: str, 
     assert simulator.stats()["wavelets_sent"] == 4 * width * distances * side**3 * words
 
 
+def of_cb16(convert: Callable[[Any, str], Any], values: np.ndarray, dtype: type[Any]) -> np.ndarray:
+    """Convert numbers to cb16, which are rounded first, or their bits to numbers."""
+    every = [value if dtype is np.float32 else oracle.to_kind(value, "cb16") for value in values.ravel().tolist()]
+    return np.array([convert(value, "cb16") for value in every], dtype).reshape(values.shape)
+
+
 @pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("format", ["bf16", "cb16"])
@@ -419,10 +426,10 @@ def test_fft_in_programs_of_other_formats(csl: Csl, format: Literal["bf16", "cb1
     simulator = loomir.Simulator(loomir.compile(compiled.module, verify_each=False), step_limit=1_000_000)
     data = random_data(4)
     lines = pencils(data, 2)
-    simulator.set("X", cb16.encode(lines).view(np.uint16) if format == "cb16" else lines)
+    simulator.set("X", of_cb16(oracle.to_bits, lines, np.uint16) if format == "cb16" else lines)
     simulator.launch("csfftExecC2C", 0, 0)
     result = simulator.get("X")
-    result = gathered(cb16.decode(result.view(np.int16)) if format == "cb16" else result, 4)
+    result = gathered(of_cb16(oracle.from_bits, result, np.float32) if format == "cb16" else result, 4)
     expected = np.fft.fftn(data)
     np.testing.assert_allclose(result, expected, rtol=0, atol=0.02 * np.abs(expected).max())
     with pytest.raises(CslError, match=f"must be f32 or @fp16\\(\\), which is {format} in this program"):

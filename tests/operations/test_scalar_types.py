@@ -14,7 +14,6 @@ from loomir.frontend import scalars
 from loomir.host.compilation import dtype_of
 from loomir.host.sdk.runtime import dtype_of as dtype_of_argument
 from loomir.operations.scalar_types import EXTENSION_NAMES, NUMPY_NAMES, numpy_type
-from loomir.runtime.warps.memory import DTYPES
 from loomir.runtime.warps.tiles import element_dtype
 
 WIDTH = re.compile(r"(bf|f|i|u)(\d+)")
@@ -47,9 +46,7 @@ def test_all_who_use_numpy_agree() -> None:
         "i32": builtin.i32,
     }  # fmt: skip
     for name, type in types.items():
-        assert (
-            DTYPES[name] == element_dtype(type) == dtype_of(type) == dtype_of_argument(name, "it") == numpy_type(name)
-        )
+        assert element_dtype(type) == dtype_of(type) == dtype_of_argument(name, "it") == numpy_type(name)
     for type, found in scalars.NUMPY.items():
         assert found == numpy_type("i1" if str(type) == "bool" else str(type))
     unsigned = builtin.IntegerType(16, builtin.Signedness.UNSIGNED)

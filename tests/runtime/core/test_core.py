@@ -1,4 +1,4 @@
-"""The core beside the first engine: random programs end in the same memory, at the same cycles, with the same counts.
+"""The core beside the reference: random programs end in the same memory, at the same cycles, with the same counts.
 
 Programs are assembled and run by the core itself, without a host in between.
 """
