@@ -1,7 +1,7 @@
 /* Creation of a core from tables that have been checked, and a fabric. */
 #include <stdlib.h>
 
-#include "machine.h"
+#include "frames.h"
 
 /* Sets how an operation runs: its microthread, and the tasks that its end starts. */
 void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread) {
@@ -9,13 +9,14 @@ void set_settings(const struct tables *tables, struct operation *operation, cons
                          &operation->control_unblock};
     operation->is_async = thread != NO_MICROTHREAD;
     operation->thread = thread;
-    operation->has_completion = false;
+    operation->has_completion = operation->has_control = false;
     for (int k = 0; k < 4; k++) {
         *places[k] = NO_TASK;
         if (tasks[k] != NO_ROW) {
             const struct task_row *task = &tables->tasks[tasks[k]];
             *places[k] = (uint16_t)(tasks[k] - tables->classes[task->owner].tasks);
             operation->has_completion = true;
+            operation->has_control |= k >= 2;
         }
     }
 }
@@ -92,6 +93,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
         use->where = tables->code_where + body->code;
         use->number = (uint32_t)k;
         use->call_bytes = call_bytes[tables->uses[k].body];
+        use->number_count = body->numbers;
         use->size = body->registers + body->frame_descriptors * (uint32_t)(sizeof(struct descriptor) / 8);
         use->numbers = number;
         use->descriptors = descriptor;

@@ -2,7 +2,7 @@
  *
  * Control instructions are numbered as in runtime/tables/instructions.py, scalar ones as in scalar_table.h.
  */
-#include "machine.h"
+#include "frames.h"
 #include "scalar.h"
 #include "scalar_table.h"
 
@@ -20,40 +20,11 @@ enum {
         CONTROL_COUNT
 };
 
-static uint64_t words_between(const struct core *core, const struct frame *frame) {
-    return (uint64_t)((const uint64_t *)frame - core->stack);
-}
-
-static inline struct descriptor *descriptors_of(struct frame *frame) {
-    return (struct descriptor *)(registers_of(frame) + frame->use->body->registers);
-}
-
-/* Makes the frame of a use at a place of the stack, with its numbers. */
-static inline struct frame *make_frame(struct core *core, uint64_t at, const struct use *use) {
-    uint64_t size = FRAME_WORDS + use->size;
-    if (at + size > core->stack_words) {
-        struct frame *frame = core->frame;
-        uint64_t current = frame == NULL ? 0 : words_between(core, frame);
-        grow(core, (void **)&core->stack, &core->stack_words, at + size, 8);
-        core->frame = frame == NULL ? NULL : (struct frame *)(core->stack + current);
-    }
-    struct frame *frame = (struct frame *)(core->stack + at);
-    frame->use = use;
-    int64_t *numbers = registers_of(frame);
-    for (uint32_t k = 0; k < use->body->numbers; k++) {
-        numbers[k] = use->numbers[k];
-    }
-    return frame;
-}
-
-void enter_task(struct core *core, struct pe *pe, uint32_t task, const struct use *use) {
-    core->frame = NULL;
-    struct frame *frame = core->frame = make_frame(core, 0, use);
-    frame->pc = use->code;
-    frame->caller = 0;
-    frame->calls = 0;
-    frame->stack = 0;
-    pe->task = (uint16_t)task;
+void widen_stack(struct core *core, uint64_t words) {
+    struct frame *frame = core->frame;
+    uint64_t current = frame == NULL ? 0 : words_between(core, frame);
+    grow(core, (void **)&core->stack, &core->stack_words, words, 8);
+    core->frame = frame == NULL ? NULL : (struct frame *)(core->stack + current);
 }
 
 /* Keeps the stack of a PE that waits. */

@@ -102,6 +102,7 @@ struct operation {
     uint32_t thread;                        /* its microthread */
     uint16_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
+    uint8_t has_control;         /* control wavelets change tasks as well */
     uint8_t raises;              /* how its exceptions are computed; 0: it has none */
     uint32_t settings;           /* row of the load of a register that says how it runs, or NO_ROW */
     struct operation *variants; /* the same with other settings */
@@ -149,6 +150,7 @@ struct use {
     const int64_t *numbers;
     const struct descriptor *descriptors;
     uint32_t number, size; /* its row; words of a frame */
+    uint32_t number_count;
     int64_t call_bytes;    /* of the PE's memory that a call takes while it is open */
 };
 
@@ -687,7 +689,6 @@ void schedule(struct core *core, cycle time, uint32_t kind, uint32_t pe, uint64_
 
 /* interpreter.c */
 enum { FINISHED, SUSPENDED, PAUSED, FAILED };
-void enter_task(struct core *core, struct pe *pe, uint32_t task, const struct use *use);
 int interpret(struct core *core, struct pe *pe, cycle now);
 static inline int64_t *registers_of(struct frame *frame) { return (int64_t *)frame + FRAME_WORDS; }
 
@@ -990,7 +991,12 @@ static inline struct unblockings *unblockings_of(struct pe *pe, uint32_t task) {
 }
 
 static inline void task_activate(struct core *core, struct pe *pe, uint32_t task, cycle time) {
-    activate(core, pe, task, time, false);
+    if (pe->tasks[task].active == NEVER && pe->class->tasks[task].activations < 0) {
+        set_active(pe, task, time);
+        touch(core, pe);
+    } else {
+        activate(core, pe, task, time, false);
+    }
 }
 
 static inline void task_pick(struct core *core, struct pe *pe, uint32_t task, cycle time) {

@@ -5,7 +5,7 @@
  * other can become ready before; then when it does so cannot be told from the outside. Else it waits in a heap for its
  * cycle, with wavelets for queues of several senders; when nothing is certain any more, the earliest goes on.
  */
-#include "machine.h"
+#include "frames.h"
 
 static bool earlier(const struct event *a, const struct event *b) {
     return a->time != b->time ? a->time < b->time : a->key != b->key ? a->key < b->key : a->number < b->number;
@@ -151,7 +151,11 @@ static bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
 static struct run *take_run(struct core *core, struct pe *pe, uint32_t place, cycle begin, uint32_t *word) {
     struct input *input = &pe->inputs[place];
     struct run *run = input->first;
-    memcpy(word, run->at + (ptrdiff_t)run->taken * run->step, run->size);
+    const uint8_t *at = run->at + (ptrdiff_t)run->taken * run->step;
+    memcpy(word, at, 2);
+    if (run->size == 4) {
+        memcpy(word, at, 4);
+    }
     run_taken(core, run, 1, begin, 1);
     run->taken++;
     return run;
@@ -311,8 +315,8 @@ static void visit(struct core *core, struct pe *pe) {
         /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
          * has been taken when its head arrives. */
         bool is_strict = pe->fifo_opens > 0 || core->networks != NULL;
-        bool awaits_credits = pe->held_sends > 0 || core->multicasts_waiting > 0;
-        if (time > (is_strict || awaits_credits ? core->present : core->horizon)) {
+        if (time > core->horizon ||
+            (time > core->present && (is_strict || pe->held_sends > 0 || core->multicasts_waiting > 0))) {
             if (is_strict || !is_certain(pe, task, time)) {
                 if (pe->queued > time) {
                     pe->queued = time;

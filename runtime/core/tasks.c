@@ -105,6 +105,9 @@ void expect_completion(struct pe *pe, const struct operation *operation, int cha
     if (operation->activate == NO_TASK) {
         expect(pe, operation->unblock, change, false);
     }
+    if (!operation->has_control) {
+        return;
+    }
     expect(pe, operation->control_activate, change, true);
     if (operation->control_activate == NO_TASK) {
         expect(pe, operation->control_unblock, change, false);
