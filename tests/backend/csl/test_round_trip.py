@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = sorted(name for name, row in OPERATIONS.items() if unavailable(row) is None)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize(
     ("path", "launches"),
@@ -85,7 +85,7 @@ def operation(row: DsdOperation, scalars: frozenset[int], *, scalar_destination:
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_dsd_operations(name: str, tmp_path: Path) -> None:
     row = OPERATIONS[name]
@@ -104,7 +104,7 @@ def test_dsd_operations(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("format", FORMATS)
 def test_other_formats_of_16_bit_floats(format: Format, tmp_path: Path) -> None:
     for row in (OPERATIONS[name] for name in ("faddh", "fmulh", "fmach", "fs2h", "fh2s", "fmachs", "fmovh", "fnegh")):

@@ -26,7 +26,7 @@ from loomir.passes.pto_infer_slots import PtoInferSlotsPass
 from ...searches import examples
 
 ROOT = Path(__file__).parents[3]
-MUTATIONS = int(os.environ.get("LOOMIR_MUTATIONS", examples(3000)))
+MUTATIONS = int(os.environ.get("LOOMIR_MUTATIONS", examples(3000, seldom=True)))
 SEED = os.environ.get("LOOMIR_MUTATION_SEED", "")
 PARTS = 10
 """Tests that the mutations are spread over, so that they can be run side by side."""
