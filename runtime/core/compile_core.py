@@ -26,7 +26,7 @@ LIBRARY = "loomcore" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, "
 
 FLAGS = (
     "-std=c11", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno",
-    "-Wall", "-Wextra",
+    "-Wall", "-Wextra", "-pthread",
 )  # fmt: skip
 """Flags of every source. Floats are computed as written: nothing is contracted or reordered."""
 

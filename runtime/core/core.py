@@ -6,6 +6,7 @@ Memory of PEs is an array of each class that C and Python both see; everything e
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -50,6 +51,10 @@ MAX_PLACES = 0xFFFE
 """Tasks of a class; queues and FIFOs of a class, and streams of it to the host: their places are words."""
 
 
+PARALLEL_FROM = 128
+"""PEs to visit in each of several partitions, from which it is worth while to wake up other threads."""
+
+
 class _Section(ctypes.Structure):
     _fields_ = [("rows", ctypes.c_void_p), ("count", ctypes.c_uint64)]
 
@@ -81,7 +86,17 @@ class _Input(ctypes.Structure):
         ("timing", _Timing),
         *(
             (name, ctypes.c_uint32)
-            for name in ("width", "height", "queue_count", "strings", "switched_count", "allocations")
+            for name in (
+                "width",
+                "height",
+                "queue_count",
+                "strings",
+                "switched_count",
+                "allocations",
+                "partitions",
+                "threads",
+                "parallel_from",
+            )
         ),
     ]
 
@@ -153,7 +168,9 @@ def dsd_rows(timing: Timing) -> Array:
 class Core:
     """A machine that is loaded, its memory as the tables say; `lines` gets the trace; `counts` what it is charged for.
 
-    Without enough memory, making and running it raise MemoryError. Tests choose the allocation that fails, from 1 on.
+    The grid is divided into `threads` partitions, which go on at the same time, as far as there are cores, where each
+    has at least `parallel_from` PEs to visit. Without enough memory, making and running it raise MemoryError. Tests
+    choose the allocation that fails, from 1 on.
     """
 
     def __init__(
@@ -163,6 +180,8 @@ class Core:
         lines: Lines | None = None,
         *,
         counts: bool = False,
+        threads: int = 1,
+        parallel_from: int = PARALLEL_FROM,
         failing_allocation: int = 0,
     ):
         self.tables = tables
@@ -178,6 +197,9 @@ class Core:
             given.ticked = self.counted.ticked.ctypes.data
             given.issued = self.counted.issued.ctypes.data
         given.allocations = failing_allocation
+        given.partitions = threads
+        given.threads = min(threads, cores())
+        given.parallel_from = parallel_from
         self._handle = self._library.core_create(ctypes.byref(given))
         if self._handle is None:
             raise MemoryError
@@ -367,6 +389,12 @@ class Core:
         if count:
             call(self._handle, found.ctypes.data, count, *what)
         return found
+
+
+def cores() -> int:
+    """Return the cores of the processor that this process may use."""
+    available = getattr(os, "sched_getaffinity", None)
+    return (len(available(0)) if available else os.cpu_count()) or 1
 
 
 def initial_memory(tables: Tables, fabric: Fabric) -> list[npt.NDArray[np.uint8]]:

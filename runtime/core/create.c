@@ -25,6 +25,7 @@ static void prepare_operations(struct core *core, const struct core_input *input
     const struct tables *tables = &core->tables;
     const struct kernel *kernels = loom_kernels();
     core->operations = core_allocate(core, tables->operations_count, sizeof *core->operations);
+    core->variants = core_allocate(core, tables->operations_count, sizeof *core->variants);
     for (uint64_t k = 0; k < tables->operations_count; k++) {
         const struct operation_row *row = &tables->operations[k];
         struct operation *operation = &core->operations[k];
@@ -217,8 +218,6 @@ static void prepare_tasks(struct core *core, struct class *class) {
     }
 }
 
-static uint32_t tiles_across(const struct core *core) { return (core->width + TILE - 1) / TILE; }
-
 static void prepare_pes(struct core *core, const struct core_input *input, struct class *class) {
     uint32_t units = class->units;
     uint64_t tasks = sizeof(struct pe), activations = tasks + class->task_count * sizeof(struct task_state);
@@ -247,7 +246,7 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
         pe->outputs = (struct output *)(void *)(state + outputs);
         pe->registers = (struct descriptor *)(void *)(state + registers);
         pe->sides = (struct side *)(void *)(state + sides);
-        pe->tile = pe->y / TILE * tiles_across(core) + pe->x / TILE;
+        pe->tile = tile_of(core, pe);
         pe->queued = NEVER;
         pe->task = NO_TASK;
         core->pe_of[pe->number] = pe;
@@ -265,8 +264,17 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
         for (uint32_t place = 0; place < class->input_count; place++) {
             pe->inputs[place].path.origin = NO_ORIGIN;
         }
-        if (pe->active != 0 || class->task_count > MASKED_TASKS) {
-            touch(core, pe);
+    }
+}
+
+/* Has the PEs looked at that have a task active. */
+static void touch_active(struct core *core) {
+    for (uint32_t k = 0; k < core->class_count; k++) {
+        for (uint32_t unit = 0; unit < core->classes[k].units; unit++) {
+            struct pe *pe = pe_at(&core->classes[k], unit);
+            if (pe->active != 0 || pe->class->task_count > MASKED_TASKS) {
+                touch(core, pe);
+            }
         }
     }
 }
@@ -319,25 +327,25 @@ static void make_pool(struct pool *pool, uint64_t size) { *pool = (struct pool){
 
 /* Runs the code that the PEs of each class run before anything else, at no cost. */
 static void run_starts(struct core *core) {
-    core->moves = MAX_MOVES_AT_A_TIME;
-    note_observers(core);
-    core->budget = UINT64_MAX;
-    for (uint64_t k = 0; k < core->tables.starts_count && !has_failed(core); k++) {
+    int how = FINISHED;
+    for (uint64_t k = 0; k < core->tables.starts_count && how == FINISHED; k++) {
         const struct start_row *start = &core->tables.starts[k];
         struct class *class = &core->classes[start->owner];
-        for (uint32_t unit = 0; unit < class->units && !has_failed(core); unit++) {
+        for (uint32_t unit = 0; unit < class->units && how == FINISHED; unit++) {
             struct pe *pe = pe_at(class, unit);
-            core->running = pe;
-            enter_task(core, pe, NO_TASK, &core->uses[start->use]);
-            int how = interpret(core, pe, 0);
+            struct core *its = core_of(core, pe);
+            its->moves = MAX_MOVES_AT_A_TIME;
+            its->budget = UINT64_MAX;
+            its->running = pe;
+            enter_task(its, pe, NO_TASK, &core->uses[start->use]);
+            how = interpret(its, pe, 0);
             assert(how == FINISHED || how == FAILED);
-            (void)how;
             pe->clock = pe->now = 0;
+            its->running = NULL;
+            its->steps = 0;
+            its->last_clock = 0;
         }
     }
-    core->running = NULL;
-    core->steps = 0;
-    core->last_clock = 0;
 }
 
 static void prepare(struct core *core, const struct core_input *input) {
@@ -358,11 +366,11 @@ static void prepare(struct core *core, const struct core_input *input) {
     make_pool(&core->moments, sizeof(struct moment));
     make_pool(&core->earlies, sizeof(struct early));
     core->early_end = &core->early;
+    core->horizon = core->present = -1;
     make_pool(&core->arrivals, sizeof(struct arrival));
     core->warned = core_allocate(core, input->strings / 8 + 1, 1);
     core->pe_of = core_allocate(core, (uint64_t)core->width * core->height, sizeof *core->pe_of);
     core->queue_place = core_allocate(core, core->queue_count, sizeof *core->queue_place);
-    core->tiles = core_allocate(core, (uint64_t)tiles_across(core) * ((core->height + TILE - 1) / TILE), sizeof *core->tiles);
     core->classes = core_allocate(core, core->class_count, sizeof *core->classes);
     core->prices = core_allocate(core, core->tables.costs_count, sizeof *core->prices);
     for (uint64_t k = 0; k < core->tables.costs_count; k++) {
@@ -376,6 +384,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     core->trap_rows = input->traps;
     core->ticked = input->ticked;
     core->issued = input->issued;
+    prepare_tiles(core, input);
     place_registers(core);
     prepare_operations(core, input);
     prepare_accesses(core);
@@ -393,11 +402,15 @@ static void prepare(struct core *core, const struct core_input *input) {
     for (uint32_t k = 0; k < core->class_count; k++) {
         prepare_class(core, input, k, threads);
     }
+    divide(core, input->strings);
+    touch_active(core);
     run_starts(core);
 }
 
 static bool is_prepared(struct core *core, const struct core_input *input) {
-    if (setjmp(core->without_memory)) {
+    jmp_buf end;
+    core->without_memory = &end;
+    if (setjmp(end)) {
         return false;
     }
     prepare(core, input);
@@ -437,25 +450,17 @@ void core_destroy(struct core *core) {
     free_switches(core);
     free_networks(core);
     free_directives(core);
-    for (uint64_t k = 0; k < core->block_count; k++) {
-        free(core->blocks[k]);
-    }
-    for (uint64_t k = 0; k < core->tables.operations_count && core->operations != NULL; k++) {
-        while (core->operations[k].variants != NULL) {
-            struct operation *made = core->operations[k].variants;
-            core->operations[k].variants = made->variants;
+    for (uint64_t k = 0; k < core->tables.operations_count && core->variants != NULL; k++) {
+        while (core->variants[k] != NULL) {
+            struct operation *made = core->variants[k];
+            core->variants[k] = made->next_variant;
             free(made);
         }
     }
-    struct pool *pools[] = {&core->runs, &core->opens, &core->send_pool, &core->moments, &core->earlies,
-                            &core->arrivals, &core->paths, &core->claims, &core->multicasts};
-    for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
-        pool_free_all(pools[k]);
-    }
-    void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses, core->operations,
-                      core->slots, core->applications, core->numbers, core->descriptors, core->bounds, core->prices, core->heap, core->stack,
-                      core->arriving, core->blocks, core->warnings, core->warned, core->prints.words,
-                      core->trace.words};
+    free_partitions(core);
+    void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses,
+                      core->operations, core->variants, core->slots, core->applications, core->numbers,
+                      core->descriptors, core->bounds, core->prices};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);
     }

@@ -54,6 +54,7 @@ void next_credits(const struct path *path, struct takes *credits) {
 /* Puts a send into the pool: it may have to wait. */
 void keep_send(struct core *core, struct send **send) {
     if (!(*send)->is_pooled) {
+        core = core_of(core, (*send)->pe);
         struct send *pooled = pool_take(core, &core->send_pool);
         *pooled = **send;
         pooled->is_pooled = true;
@@ -180,14 +181,15 @@ void path_taken(struct core *core, struct path *path, cycle first, cycle rate, u
     note_takes(core, path, first, rate, count);
     if (path->held != NULL) {
         core->multicasts_waiting--;
-        go_on_later(core, (struct arrival){.pe = path->held, .place = path->held_place});
+        go_on_later(core_of(core, path->held), (struct arrival){.pe = path->held, .place = path->held_place});
         path->held = NULL;
     }
     while (path->waiting != NULL) {
         struct multicast *multicast = path->waiting;
         path->waiting = multicast->next;
         core->multicasts_waiting--;
-        go_on_later(core, (struct arrival){.multicast = multicast});
+        struct core *its = multicast->pe == NULL ? core : core_of(core, multicast->pe); /* NULL: a router waits */
+        go_on_later(its, (struct arrival){.multicast = multicast});
     }
     for (struct claim **link = &path->claims, *claim; (claim = *link) != NULL;) {
         if (claim->ahead >= count) {

@@ -1,11 +1,15 @@
 /* What Python asks of a core: launches, streams from and to the host, and its state at rest. */
-#include "machine.h"
+#include "partitions.h"
 #include "records.h"
+
+enum { COUNTS = 8 };
 
 /* Returns from a function that may take memory if there is none. */
 #define OR_WITHOUT_MEMORY(...)                                                                                         \
+    jmp_buf without_memory;                                                                                            \
     do {                                                                                                               \
-        if (core->is_out || setjmp(core->without_memory)) {                                                            \
+        set_without_memory(core, &without_memory);                                                                     \
+        if (core->is_out || setjmp(without_memory)) {                                                                  \
             core->is_out = true;                                                                                       \
             return __VA_ARGS__;                                                                                        \
         }                                                                                                              \
@@ -13,8 +17,7 @@
 
 int core_run(struct core *core, uint64_t steps) {
     OR_WITHOUT_MEMORY(CORE_NO_MEMORY);
-    int outcome = core_go(core, steps);
-    return outcome == CORE_BUDGET && core->at_call ? CORE_CALLS : outcome;
+    return core_go(core, steps);
 }
 
 /* Activates a launch task, by its row, on all PEs of its class at a time. */
@@ -43,15 +46,16 @@ uint32_t core_active(const struct core *core, uint32_t row) {
 void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, const uint32_t *words,
                uint32_t count, const int64_t *first) {
     OR_WITHOUT_MEMORY();
-    core->moves = MAX_MOVES_AT_A_TIME;
     for (uint64_t k = 0; k < pes; k++) {
         struct pe *pe = core->pe_of[numbers[k]];
-        struct run *run = pool_take(core, &core->runs);
-        *run = (struct run){.payload = payload_take(core, count), .first = first[k], .rate = 1, .count = count,
+        struct core *its = core_of(core, pe);
+        its->moves = MAX_MOVES_AT_A_TIME;
+        struct run *run = pool_take(its, &its->runs);
+        *run = (struct run){.payload = payload_take(its, count), .first = first[k], .rate = 1, .count = count,
                             .step = 4, .size = 4, .sender = NO_ROW};
         memcpy(run->payload->words, words + k * count, (uint64_t)count * 4);
         run->at = (const uint8_t *)run->payload->words;
-        arrive(core, pe, core->queue_place[queues[k]], run);
+        arrive(its, pe, core->queue_place[queues[k]], run);
     }
 }
 
@@ -87,7 +91,8 @@ static void take(struct core *core, struct input *input, uint32_t count, uint32_
 void core_take(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, uint32_t count,
                uint32_t *words) {
     for (uint64_t k = 0; k < pes; k++) {
-        take(core, &core->pe_of[numbers[k]]->inputs[core->queue_place[queues[k]]], count, words + k * count);
+        struct pe *pe = core->pe_of[numbers[k]];
+        take(core_of(core, pe), &pe->inputs[core->queue_place[queues[k]]], count, words + k * count);
     }
 }
 
@@ -99,9 +104,20 @@ void core_clocks(const struct core *core, int64_t *clocks) {
     }
 }
 
+/* Returns when the last task and the last operation ended. */
+static cycle last_end(const struct partitions *all) {
+    cycle last = 0;
+    for (uint32_t k = 0; k < all->count; k++) {
+        const struct core *core = all->cores[k];
+        last = core->latest > last ? core->latest : last;
+        last = core->last_clock > last ? core->last_clock : last;
+    }
+    return last;
+}
+
 /* Returns the latest cycle that anything has reached, tasks that wait included. */
 int64_t core_reached(const struct core *core) {
-    cycle reached = core->latest > core->last_clock ? core->latest : core->last_clock;
+    cycle reached = last_end(core->partitions);
     for (uint64_t k = 0; k < (uint64_t)core->width * core->height; k++) {
         const struct pe *pe = core->pe_of[k];
         if (pe != NULL && pe->is_busy && pe->now > reached) {
@@ -112,35 +128,71 @@ int64_t core_reached(const struct core *core) {
 }
 
 void core_counts(const struct core *core, int64_t *counts) {
-    cycle last = core->latest > core->last_clock ? core->latest : core->last_clock;
-    const int64_t found[] = {last, (int64_t)core->wavelets, (int64_t)core->task_runs, (int64_t)core->steps,
-                             (int64_t)core->certain, (int64_t)core->ordered, (int64_t)core->warning_count,
-                             (int64_t)core->prints.count};
+    int64_t found[COUNTS] = {last_end(core->partitions)};
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        const struct core *part = core->partitions->cores[k];
+        const uint64_t its[COUNTS] = {0, part->wavelets, part->task_runs, part->steps, part->certain, part->ordered,
+                                      part->warning_count, part->prints.count};
+        for (int n = 1; n < COUNTS; n++) {
+            found[n] += (int64_t)its[n];
+        }
+    }
     memcpy(counts, found, sizeof found);
 }
 
-void core_error(const struct core *core, struct finding *finding) { *finding = core->error; }
+/* Stores the error that has ended the run: of several partitions, the one that comes first. */
+void core_error(const struct core *core, struct finding *finding) {
+    *finding = core->error;
+    for (uint32_t k = 1; k < core->partitions->count; k++) {
+        const struct finding *other = &core->partitions->cores[k]->error;
+        if (other->code != 0 && (finding->code == 0 || other->cycle < finding->cycle ||
+                                 (other->cycle == finding->cycle && other->pe < finding->pe))) {
+            *finding = *other;
+        }
+    }
+}
+
 void core_warnings(const struct core *core, struct finding *findings) {
-    if (core->warning_count > 0) {
-        memcpy(findings, core->warnings, core->warning_count * sizeof *findings);
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        const struct core *part = core->partitions->cores[k];
+        if (part->warning_count > 0) {
+            memcpy(findings, part->warnings, part->warning_count * sizeof *findings);
+            findings += part->warning_count;
+        }
     }
 }
 
 /* What is printed: for each record its cycle, PE, row of `prints`, and arguments. */
 void core_prints(const struct core *core, int64_t *words) {
-    if (core->prints.count > 0) {
-        memcpy(words, core->prints.words, core->prints.count * sizeof *words);
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        const struct log *prints = &core->partitions->cores[k]->prints;
+        if (prints->count > 0) {
+            memcpy(words, prints->words, prints->count * sizeof *words);
+            words += prints->count;
+        }
     }
 }
 
-/* Where the task is that wants a step beyond the last: its PE, its task, its source place. */
+/* Where the task is that wants a step beyond the last, of several the one that is there first: its PE, its task, its
+ * source place. */
 void core_place(const struct core *core, uint32_t *place) {
-    const struct pe *pe = core->running;
+    const struct pe *first = NULL;
     memcpy(place, core->last, sizeof core->last); /* of operations, where no task runs */
-    if (pe != NULL) {
-        place[0] = pe->number;
-        place[1] = running_task(pe);
-        place[2] = core->paused_at;
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        const struct core *part = core->partitions->cores[k];
+        const struct pe *pe = part->running;
+        if (pe == NULL) {
+            if (first == NULL && part->moves == 0) {
+                memcpy(place, part->last, sizeof part->last);
+            }
+            continue;
+        }
+        if (first == NULL || pe->now < first->now || (pe->now == first->now && pe->number < first->number)) {
+            first = pe;
+            place[0] = pe->number;
+            place[1] = running_task(pe);
+            place[2] = part->paused_at;
+        }
     }
 }
 
@@ -214,6 +266,31 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
     return count;
 }
 
+static uint64_t note_send(const struct core *core, const struct send *send, struct wait_record *records, uint64_t count,
+                          uint64_t room) {
+    uint32_t place = 0, elements = 0;
+    bool is_message = send->pe->class->queues[core->queue_place[send->queue]].network != 0;
+    if (is_message && !message_of(core, send, &place, &elements)) {
+        return count;
+    }
+    if (count < room) {
+        records[count] = (struct wait_record){
+            .pe = send->pe->number, .operation = send->operation->number, .settings = send->operation->settings,
+            .task = send->task, .where = send->where, .row = send->queue, .output = NO_ROW, .use = NO_ROW,
+            .pc = NO_ROW, .kind = SENDS, .count = send->count};
+        if (is_message) {
+            records[count].kind = SENDS_MESSAGE;
+            records[count].output = send->queue;
+            records[count].row = place;
+            records[count].count = elements;
+        }
+        if (send->is_sync) {
+            note_frame(send->pe, &records[count]);
+        }
+    }
+    return count + 1;
+}
+
 /* Stores the operations that wait; returns how many records there are. */
 uint64_t core_waits(const struct core *core, struct wait_record *records, uint64_t room) {
     uint64_t count = 0;
@@ -230,28 +307,10 @@ uint64_t core_waits(const struct core *core, struct wait_record *records, uint64
             }
         }
     }
-    for (const struct send *send = core->sends; send != NULL; send = send->next) {
-        uint32_t place = 0, elements = 0;
-        bool is_message = send->pe->class->queues[core->queue_place[send->queue]].network != 0;
-        if (is_message && !message_of(core, send, &place, &elements)) {
-            continue;
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        for (const struct send *send = core->partitions->cores[k]->sends; send != NULL; send = send->next) {
+            count = note_send(core, send, records, count, room);
         }
-        if (count < room) {
-            records[count] = (struct wait_record){
-                .pe = send->pe->number, .operation = send->operation->number, .settings = send->operation->settings, .task = send->task,
-                .where = send->where, .row = send->queue, .output = NO_ROW, .use = NO_ROW, .pc = NO_ROW, .kind = SENDS,
-                .count = send->count};
-            if (is_message) {
-                records[count].kind = SENDS_MESSAGE;
-                records[count].output = send->queue;
-                records[count].row = place;
-                records[count].count = elements;
-            }
-            if (send->is_sync) {
-                note_frame(send->pe, &records[count]);
-            }
-        }
-        count++;
     }
     return count;
 }

@@ -105,7 +105,7 @@ struct operation {
     uint8_t has_control;         /* control wavelets change tasks as well */
     uint8_t raises;              /* how its exceptions are computed; 0: it has none */
     uint32_t settings;           /* row of the load of a register that says how it runs, or NO_ROW */
-    struct operation *variants; /* the same with other settings */
+    struct operation *next_variant; /* the same with other settings */
 };
 enum { NO_TASK = 0xFFFF };
 
@@ -369,11 +369,15 @@ struct pe {
 };
 _Static_assert(sizeof(struct pe) <= 176, "the hot record of a PE");
 
-/* A square of the grid, with its PEs in which something changed */
+/* A square of the grid, with its PEs in which something changed; or those at the border of a partition */
 struct tile {
     struct pe *first, *last;
     struct tile *next;
-    bool is_listed;
+    struct core *core; /* of its partition */
+    bool is_listed, is_border;
+};
+struct tile_list {
+    struct tile *first, *last;
 };
 
 struct task {
@@ -445,6 +449,11 @@ struct arrival {
     uint32_t place;
     struct run *run;
     struct multicast *multicast; /* goes on, if there is no run; NULL: those that wait for the queue do */
+};
+
+struct arrivals {
+    struct arrival *list;
+    uint64_t first, count, room;
 };
 
 /* Order */
@@ -530,6 +539,8 @@ struct core_input {
     struct timing timing;
     uint32_t width, height, queue_count, strings, switched_count;
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
+    uint32_t partitions, threads; /* so many at most */
+    uint32_t parallel_from; /* PEs to visit from which partitions work at the same time */
 };
 
 struct pool {
@@ -542,10 +553,10 @@ struct pool {
 
 enum { PAYLOAD_CLASSES = 40 };
 
+/* The machine as one partition of it sees it. The first part is the same in all partitions, and none changes it while
+ * the machine runs; the second is a partition's own. */
 struct core {
-    jmp_buf without_memory; /* where a call into the core ends that gets none */
-    bool is_out;            /* it has, and the core is of no use */
-    uint32_t allocations;
+    struct partitions *partitions; /* partitions.h */
     struct tables tables;
     struct timing timing;
     uint32_t width, height, class_count, queue_count, register_count;
@@ -556,11 +567,13 @@ struct core {
     uint32_t *queue_place; /* of each queue in its class */
     const uint32_t *list_first;
     const struct way *ways;
+    struct tile *tiles;
 
     /* Code */
     struct use *uses;
     struct access *accesses;
     struct operation *operations;
+    struct operation **variants; /* of each operation, those with other settings; they are made when first used */
     union slot *slots;
     struct application *applications;
     struct descriptor *descriptors;
@@ -568,12 +581,28 @@ struct core {
     int64_t *prices;
     int64_t *numbers;
     bool is_observed; /* more is to be told of operations than what they do: none takes a short way */
+    const struct trap *trap_rows;
+    bool watches; /* some PEs may unmask exceptions */
+    bool traces;
+
+    /* Only in a machine of one partition */
+    struct switches *switches; /* NULL if there are none */
+    struct networks *networks; /* the same */
+    struct directives *directives;
+    uint64_t *ticked; /* as in core_input */
+    uint64_t (*issued)[ISSUE_FIELDS];
+
+    /* A partition's own, from here on */
+    jmp_buf *without_memory; /* where the work at hand ends that gets none */
+    bool is_out;             /* it has, and the core is of no use */
+    uint32_t allocations;
 
     /* Order */
     struct event *heap;
     uint64_t heap_count, heap_room;
-    uint64_t runs_due; /* events in the heap that may bring wavelets */
-    struct tile *tiles, *listed, *last_listed; /* those with PEs to visit are listed */
+    int64_t runs_due; /* events in the heap that may bring wavelets */
+    struct tile_list listed, border; /* tiles with PEs to visit */
+    uint64_t listed_count;           /* PEs in `listed` */
     cycle horizon; /* a PE may pick what is ready up to here */
     cycle present; /* the same if it has open operations on FIFOs, which may end at any time */
     uint64_t polls;
@@ -586,18 +615,13 @@ struct core {
     struct frame *frame;
 
     /* Wavelets on their way from operations that were at work */
-    struct arrival *arriving;
-    uint64_t arriving_first, arriving_count, arriving_room;
+    struct arrivals arriving;
+    struct arrivals at_border; /* that come to PEs at the border while other partitions are at work */
     bool at_work;
-
-    struct switches *switches; /* NULL if there are none */
-    struct networks *networks; /* the same */
-    struct directives *directives;
-    const struct trap *trap_rows;
-    bool watches; /* some PEs may unmask exceptions */
+    bool is_parallel; /* other partitions are at work */
 
     struct send *sends;
-    uint64_t multicasts_waiting; /* and forwarders, and routers */
+    int64_t multicasts_waiting; /* and forwarders, and routers; those of all partitions count */
     struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts;
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
@@ -617,11 +641,9 @@ struct core {
     bool at_call; /* the task that runs is before a call, and not behind a step */
     uint8_t *warned; /* by source place */
     struct log prints;
-    bool traces;
     struct log trace;
-    uint64_t *ticked; /* as in core_input */
-    uint64_t (*issued)[ISSUE_FIELDS];
 };
+#define OWN_PART offsetof(struct core, without_memory)
 
 static inline struct pe *pe_at(const struct class *class, uint32_t unit) {
     return (struct pe *)(void *)(class->pes + unit * class->pe_bytes);
@@ -630,6 +652,23 @@ static inline struct pe *pe_at(const struct class *class, uint32_t unit) {
 /* The row of the task that runs or waits on a PE */
 static inline uint32_t running_task(const struct pe *pe) {
     return pe->task == NO_TASK ? NO_ROW : pe->class->tasks[pe->task].number;
+}
+
+/* partitions.c */
+struct partitions;
+void prepare_tiles(struct core *core, const struct core_input *input);
+uint32_t tile_of(const struct core *core, const struct pe *pe);
+void divide(struct core *core, uint64_t strings);
+void free_partitions(struct core *core);
+bool multicasts_wait(const struct core *core);
+bool runs_are_due(const struct core *core);
+void set_without_memory(struct core *core, jmp_buf *end);
+/* The core of the partition of a PE */
+static inline struct core *core_of(const struct core *core, const struct pe *pe) { return core->tiles[pe->tile].core; }
+/* Returns whether something that comes to a PE has to wait until no other partition is at work: what follows from it may
+ * change PEs of other partitions. */
+static inline bool has_to_wait(const struct core *core, const struct pe *pe) {
+    return core->is_parallel && core->tiles[pe->tile].is_border;
 }
 
 /* pools.c */
@@ -676,8 +715,13 @@ static inline void set_active(struct pe *pe, uint32_t task, cycle time) {
     }
 }
 
-/* order.c */
+/* phases.c */
 int core_go(struct core *core, uint64_t budget);
+
+/* order.c */
+void visit_listed(struct core *core, struct tile_list *list, uint64_t most);
+void continue_paused(struct core *core);
+void happen(struct core *core, cycle others);
 void note_touched(struct core *core, struct pe *pe);
 /* Notes that something changed that may let a PE go on. */
 static inline void touch(struct core *core, struct pe *pe) {
@@ -685,6 +729,7 @@ static inline void touch(struct core *core, struct pe *pe) {
         note_touched(core, pe);
     }
 }
+bool is_earlier(const struct event *a, const struct event *b);
 void schedule(struct core *core, cycle time, uint32_t kind, uint32_t pe, uint64_t number, void *what);
 
 /* interpreter.c */
@@ -842,10 +887,12 @@ void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit_first(struct core *core, struct arrival *arrival);
 void deliver(struct core *core);
+void deliver_at_border(struct core *core);
+void hold_payload(struct core *core, struct core *to, struct run *run);
 void go_on_later(struct core *core, struct arrival arrival);
 /* Lets those go on for which credits have come while no operation was at work. */
 static inline void settle_credits(struct core *core) {
-    if (core->arriving_count > 0 && !core->at_work) {
+    if (core->arriving.count > 0 && !core->at_work) {
         core->at_work = true;
         deliver(core);
         core->at_work = false;

@@ -153,7 +153,7 @@ static void queue_move(struct core *core, struct input *input, struct path *path
     core->moves -= core->moves > 1;
 }
 
-/* Finds where an output queue leads to. */
+/* Finds where an output queue leads to. What goes to the border of a partition takes the long way. */
 static void find_output(struct core *core, const struct pe *pe, const struct queue *queue, struct output *output) {
     static const struct way nowhere;
     uint32_t list = queue->ways[pe->unit], number = core->list_first[list];
@@ -164,7 +164,8 @@ static void find_output(struct core *core, const struct pe *pe, const struct que
     const struct way *way = &core->ways[number];
     struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
     const struct queue *receiver = &to->class->queues[core->queue_place[way->queue]];
-    if (receiver->is_taskless && receiver->senders == 1 && to != pe && way->capacity > 0) {
+    if (receiver->is_taskless && receiver->senders == 1 && to != pe && way->capacity > 0 &&
+        !core->tiles[to->tile].is_border) {
         output->to = &to->inputs[core->queue_place[way->queue]];
         output->way = way;
     }

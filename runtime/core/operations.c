@@ -179,18 +179,17 @@ void send_run(struct core *core, struct pe *pe, const struct queue *queue, const
     for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
         const struct way *way = &core->ways[k];
         struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
+        struct core *there = core_of(core, to);
         uint32_t place = core->queue_place[way->queue];
-        struct run *run = pool_take(core, &core->runs);
+        struct run *run = pool_take(there, &there->runs);
         *run = *wavelets;
         run->next = NULL;
         run->first += way->latency;
         run->origin = origin_by(way, pe, queue);
         run->sender = pe->number;
-        if (run->payload != NULL) {
-            run->payload->references++;
-        }
-        run->path = path_send(core, &to->inputs[place], way, run->origin, run->count, leaves, send);
-        arrive(core, to, place, run);
+        hold_payload(core, there, run);
+        run->path = path_send(there, &to->inputs[place], way, run->origin, run->count, leaves, send);
+        arrive(there, to, place, run);
     }
 }
 
@@ -293,6 +292,7 @@ static void forget_send(struct core *core, struct send *send) {
 
 /* Lets a send know that it may end from a time on, as a receiver sees it, or the network that its message has left. */
 void send_accepted(struct core *core, struct send *send, cycle time) {
+    core = core_of(core, send->pe);
     send->done = time > send->done ? time : send->done;
     send->waiting--;
     if (send->settled && send->waiting == 0) {

@@ -7,7 +7,7 @@
  */
 #include "frames.h"
 
-static bool earlier(const struct event *a, const struct event *b) {
+bool is_earlier(const struct event *a, const struct event *b) {
     return a->time != b->time ? a->time < b->time : a->key != b->key ? a->key < b->key : a->number < b->number;
 }
 
@@ -18,7 +18,7 @@ void schedule(struct core *core, cycle time, uint32_t kind, uint32_t pe, uint64_
     struct event *heap = core->heap;
     while (at > 0) {
         uint64_t above = (at - 1) / 4;
-        if (!earlier(&event, &heap[above])) {
+        if (!is_earlier(&event, &heap[above])) {
             break;
         }
         heap[at] = heap[above];
@@ -37,11 +37,11 @@ static struct event pop(struct core *core) {
         }
         uint64_t end = child + 4 < count ? child + 4 : count;
         for (uint64_t k = child + 1; k < end; k++) {
-            if (earlier(&heap[k], &heap[best])) {
+            if (is_earlier(&heap[k], &heap[best])) {
                 best = k;
             }
         }
-        if (!earlier(&heap[best], &last)) {
+        if (!is_earlier(&heap[best], &last)) {
             break;
         }
         heap[at] = heap[best];
@@ -52,24 +52,27 @@ static struct event pop(struct core *core) {
 }
 
 void note_touched(struct core *core, struct pe *pe) {
+    struct tile *tile = &core->tiles[pe->tile];
+    core = tile->core;
     pe->is_dirty = true;
     pe->next_dirty = NULL;
-    struct tile *tile = &core->tiles[pe->tile];
     if (tile->first == NULL) {
         tile->first = pe;
     } else {
         tile->last->next_dirty = pe;
     }
     tile->last = pe;
+    core->listed_count += !tile->is_border;
     if (!tile->is_listed) {
+        struct tile_list *list = tile->is_border ? &core->border : &core->listed;
         tile->is_listed = true;
         tile->next = NULL;
-        if (core->listed == NULL) {
-            core->listed = tile;
+        if (list->first == NULL) {
+            list->first = tile;
         } else {
-            core->last_listed->next = tile;
+            list->last->next = tile;
         }
-        core->last_listed = tile;
+        list->last = tile;
     }
 }
 
@@ -316,7 +319,7 @@ static void visit(struct core *core, struct pe *pe) {
          * has been taken when its head arrives. */
         bool is_strict = pe->fifo_opens > 0 || core->networks != NULL;
         if (time > core->horizon ||
-            (time > core->present && (is_strict || pe->held_sends > 0 || core->multicasts_waiting > 0))) {
+            (time > core->present && (is_strict || pe->held_sends > 0 || multicasts_wait(core)))) {
             if (is_strict || !is_certain(pe, task, time)) {
                 if (pe->queued > time) {
                     pe->queued = time;
@@ -334,113 +337,87 @@ static void visit(struct core *core, struct pe *pe) {
     }
 }
 
-/* Runs until nothing can happen any more, an error, or more than `budget` steps in all. */
-int core_go(struct core *core, uint64_t budget) {
-    core->budget = budget;
-    core->calls = MAX_CALLS_AT_A_TIME;
-    core->moves = MAX_MOVES_AT_A_TIME;
-    note_observers(core);
-    if (core->arriving_count > 0) {
-        core->at_work = true;
-        deliver(core);
-        core->at_work = false;
+/* Returns whether a partition cannot go on before the core has returned to its host. */
+static bool has_to_stop(const struct core *core) {
+    return has_failed(core) || core->running != NULL || core->moves == 0;
+}
+
+/* Lets the task go on in which a partition has paused, if there are steps for it. */
+void continue_paused(struct core *core) {
+    if (core->steps >= core->budget && !core->at_call) {
+        return;
     }
-    if (has_failed(core)) {
-        return CORE_ERROR;
+    struct pe *pe = core->running;
+    core->steps += !core->at_call;
+    core->at_call = false;
+    core->horizon = core->present = -1; /* they were those of the PE */
+    if (left(core, pe, interpret(core, pe, pe->now))) {
+        touch(core, pe);
     }
-    if (core->moves == 0) {
-        return CORE_CALLS;
-    }
-    if (core->running != NULL) {
-        struct pe *pe = core->running;
-        if (core->steps >= budget && !core->at_call) {
-            return CORE_BUDGET;
+}
+
+/* Visits PEs of some tiles, `most` of them or a few more, until nothing is certain. */
+void visit_listed(struct core *core, struct tile_list *list, uint64_t most) {
+    uint64_t count = 0;
+    while (list->first != NULL && count < most && !has_to_stop(core)) {
+        struct tile *tile = list->first;
+        while (tile->first != NULL && !has_to_stop(core)) {
+            struct pe *pe = tile->first;
+            tile->first = pe->next_dirty;
+            pe->is_dirty = false;
+            count++;
+            fetch(tile->first);
+            visit(core, pe);
         }
-        core->steps += !core->at_call;
-        core->at_call = false;
-        if (!left(core, pe, interpret(core, pe, pe->now))) {
-            if (core->running != NULL) {
-                return CORE_BUDGET;
-            }
-        } else {
-            touch(core, pe);
-        }
-        core->horizon = -1; /* it was that of the PE */
-        if (has_failed(core)) {
-            return CORE_ERROR;
-        }
-        if (core->moves == 0) {
-            return CORE_CALLS;
-        }
-    }
-    for (;;) {
-        while (core->listed != NULL) {
-            struct tile *tile = core->listed;
-            while (tile->first != NULL) {
-                struct pe *pe = tile->first;
-                tile->first = pe->next_dirty;
-                pe->is_dirty = false;
-                fetch(tile->first);
-                visit(core, pe);
-                if (has_failed(core)) {
-                    return CORE_ERROR;
-                }
-                if (core->running != NULL) {
-                    return CORE_BUDGET;
-                }
-                if (core->moves == 0) {
-                    return CORE_CALLS;
-                }
-            }
-            core->listed = tile->next;
+        if (tile->first == NULL) {
+            list->first = tile->next;
             tile->is_listed = false;
         }
+    }
+    core->listed_count -= list == &core->listed ? count : 0;
+}
+
+/* Lets a PE pick what it is the first of all to pick; `others` is the cycle of the next event. */
+static void pick(struct core *core, struct pe *pe, cycle time, cycle others) {
+    if (pe->queued != time) {
+        return; /* something earlier has come since */
+    }
+    pe->queued = NEVER;
+    /* What others do reaches it no earlier than they can send; what it does itself comes back later still. */
+    core->present = time;
+    core->horizon = time + 2 * core->timing.inject - 1;
+    if (others + core->timing.inject - 1 < core->horizon) {
+        core->horizon = others + core->timing.inject - 1;
+    }
+    /* Wavelets of several senders come to their queue when they are due, and may start a task then. */
+    if (core->horizon < time || pe->held_sends > 0 || multicasts_wait(core) || runs_are_due(core)) {
+        core->horizon = time;
+    }
+    if (!pe->is_busy) {
+        visit(core, pe);
+    }
+}
+
+/* Lets the first event of a partition happen; `others` is the cycle of the first of the other partitions. */
+void happen(struct core *core, cycle others) {
+    struct event event = pop(core);
+    switch (event.key >> 32) {
+    case EVENT_PICK:
+        others = core->heap_count > 0 && core->heap[0].time < others ? core->heap[0].time : others;
+        pick(core, event.what, event.time, others);
+        break;
+    case EVENT_MESSAGE: message_moves(core, event.what, event.time); break;
+    case EVENT_ROUTER: router_decide(core, event.what, event.time); break;
+    case EVENT_POLL: {
+        struct open *open = event.what;
+        if (open->poll == event.number) {
+            poll(core, open, event.time);
+        }
+        break;
+    }
+    default: admit_first(core, event.what); break;
+    }
+    if (core->running == NULL) {
         core->horizon = core->present = -1;
-        if (core->heap_count == 0) {
-            return resources_rest(core) ? CORE_DONE : CORE_ERROR;
-        }
-        struct event event = pop(core);
-        uint32_t kind = (uint32_t)(event.key >> 32);
-        if (kind == EVENT_PICK) {
-            struct pe *pe = event.what;
-            if (pe->queued != event.time) {
-                continue; /* something earlier has come since */
-            }
-            pe->queued = NEVER;
-            /* What others do reaches it no earlier than they can send; what it does itself comes back later still. */
-            core->present = event.time;
-            core->horizon = event.time + 2 * core->timing.inject - 1;
-            if (core->heap_count > 0 && core->heap[0].time + core->timing.inject - 1 < core->horizon) {
-                core->horizon = core->heap[0].time + core->timing.inject - 1;
-            }
-            /* Wavelets of several senders come to their queue when they are due, and may start a task then. */
-            if (core->horizon < event.time || pe->held_sends > 0 || core->multicasts_waiting > 0 || core->runs_due > 0) {
-                core->horizon = event.time;
-            }
-            if (!pe->is_busy) {
-                visit(core, pe);
-            }
-        } else if (kind == EVENT_MESSAGE) {
-            message_moves(core, event.what, event.time);
-        } else if (kind == EVENT_ROUTER) {
-            router_decide(core, event.what, event.time);
-        } else if (kind == EVENT_POLL) {
-            struct open *open = event.what;
-            if (open->poll == event.number) {
-                poll(core, open, event.time);
-            }
-        } else {
-            admit_first(core, event.what);
-        }
-        if (has_failed(core)) {
-            return CORE_ERROR;
-        }
-        if (core->running != NULL) {
-            return CORE_BUDGET;
-        }
-        core->horizon = core->present = -1;
-        if (core->moves == 0) {
-            return CORE_CALLS;
-        }
     }
 }

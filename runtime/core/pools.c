@@ -12,7 +12,7 @@ enum { CHUNK_BYTES = 1 << 16 };
 /* Without memory nothing can go on: the call into the core ends, and the core only waits to be destroyed. */
 static void *checked(struct core *core, void *found) {
     if (found == NULL) {
-        longjmp(core->without_memory, 1);
+        longjmp(*core->without_memory, 1);
     }
     return found;
 }

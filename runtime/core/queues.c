@@ -76,6 +76,16 @@ static void widen(struct core *core, struct run *run) {
     }
 }
 
+/* Has a run that a sender makes hold its payload: the sender's own in its partition, else a copy. */
+void hold_payload(struct core *core, struct core *to, struct run *run) {
+    if (run->payload != NULL) {
+        run->payload->references++;
+        if (core != to) {
+            copy_run(to, run, run->size);
+        }
+    }
+}
+
 /* Updates when the task of a queue can take the next wavelet. */
 void recount(struct pe *pe, uint32_t place) {
     const struct queue *queue = &pe->class->queues[place];
@@ -508,18 +518,29 @@ static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct r
 /* Arrival. What operations send while others are at work is handed over afterwards, so that chains of them need no
  * recursion. */
 
-void deliver(struct core *core) {
-    if (core->arriving_first > 1024 && 2 * core->arriving_first > core->arriving_count) {
-        core->arriving_count -= core->arriving_first;
-        memmove(core->arriving, core->arriving + core->arriving_first, core->arriving_count * sizeof *core->arriving);
-        core->arriving_first = 0;
+static void append(struct core *core, struct arrivals *arrivals, struct arrival arrival) {
+    grow(core, (void **)&arrivals->list, &arrivals->room, arrivals->count + 1, sizeof arrival);
+    arrivals->list[arrivals->count++] = arrival;
+}
+
+static struct arrival next_of(struct arrivals *arrivals) {
+    struct arrival found = arrivals->list[arrivals->first++];
+    if (arrivals->first == arrivals->count) {
+        arrivals->first = arrivals->count = 0;
+    } else if (arrivals->first > 1024 && 2 * arrivals->first > arrivals->count) {
+        arrivals->count -= arrivals->first;
+        memmove(arrivals->list, arrivals->list + arrivals->first, arrivals->count * sizeof found);
+        arrivals->first = 0;
     }
-    while (core->arriving_count > 0 && core->moves > 0 && !has_failed(core)) {
-        struct arrival arrival = core->arriving[core->arriving_first++];
-        if (core->arriving_first == core->arriving_count) {
-            core->arriving_first = core->arriving_count = 0;
-        }
-        if (arrival.multicast != NULL) {
+    return found;
+}
+
+void deliver(struct core *core) {
+    while (core->arriving.count > 0 && core->moves > 0 && !has_failed(core)) {
+        struct arrival arrival = next_of(&core->arriving);
+        if (has_to_wait(core, arrival.multicast != NULL ? arrival.multicast->pe : arrival.pe)) {
+            append(core, &core->at_border, arrival);
+        } else if (arrival.multicast != NULL) {
             multicast_advance(core, arrival.multicast);
         } else if (arrival.run == NULL) {
             hand_over_stored(core, &arrival.pe->inputs[arrival.place]);
@@ -529,23 +550,36 @@ void deliver(struct core *core) {
     }
 }
 
-/* Lets what has waited for a credit go on when the operation at work is done with its own. */
-void go_on_later(struct core *core, struct arrival arrival) {
-    grow(core, (void **)&core->arriving, &core->arriving_room, core->arriving_count + 1, sizeof(struct arrival));
-    core->arriving[core->arriving_count++] = arrival;
+/* Delivers what has come to the border of a partition while others were at work, and what its own parts have left. */
+void deliver_at_border(struct core *core) {
+    assert(!core->at_work && !core->is_parallel);
+    core->at_work = true;
+    deliver(core);
+    while (core->at_border.count > 0 && core->moves > 0 && !has_failed(core)) {
+        append(core, &core->arriving, next_of(&core->at_border));
+        deliver(core);
+    }
+    core->at_work = false;
 }
+
+/* Lets what has waited for a credit go on when the operation at work is done with its own. */
+void go_on_later(struct core *core, struct arrival arrival) { append(core, &core->arriving, arrival); }
 
 /* Hands a run over when the operation at work is done with its own. */
 void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     assert(core->at_work);
     keep(core, run);
-    grow(core, (void **)&core->arriving, &core->arriving_room, core->arriving_count + 1, sizeof(struct arrival));
-    core->arriving[core->arriving_count++] = (struct arrival){.pe = pe, .place = place, .run = run};
+    append(core, &core->arriving, (struct arrival){.pe = pe, .place = place, .run = run});
 }
 
 void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     if (core->at_work) {
         hand_over_later(core, pe, place, run);
+        return;
+    }
+    if (has_to_wait(core, pe)) {
+        keep(core, run);
+        append(core, &core->at_border, (struct arrival){.pe = pe, .place = place, .run = run});
         return;
     }
     core->at_work = true;

@@ -256,21 +256,21 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
     for (uint32_t k = core->list_first[list]; k < behind; k++) {
         const struct way *way = &core->ways[k];
         struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
+        struct core *its = core_of(core, to);
         uint32_t there = core->queue_place[way->queue];
         const struct queue *receiver = &to->class->queues[there];
         run.first = first + way->latency;
         run.origin = origin_by(way, pe, queue);
         run.taken = 0;
-        run.path = path_send(core, &to->inputs[there], way, run.origin, count, leaves, &send);
-        if (receiver->is_taskless && receiver->senders == 1 && to != pe && quick_hand_over(core, to, there, &run)) {
+        run.path = path_send(its, &to->inputs[there], way, run.origin, count, leaves, &send);
+        if (receiver->is_taskless && receiver->senders == 1 && to != pe && !has_to_wait(core, to) &&
+            quick_hand_over(its, to, there, &run)) {
             continue;
         }
-        struct run *kept = pool_take(core, &core->runs);
+        struct run *kept = pool_take(its, &its->runs);
         *kept = run;
-        if (run.payload != NULL) {
-            run.payload->references++;
-        }
-        arrive(core, to, there, kept);
+        hold_payload(core, its, kept);
+        arrive(its, to, there, kept);
     }
     if (run.payload != NULL) {
         payload_drop(core, run.payload);

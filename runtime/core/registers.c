@@ -1,4 +1,6 @@
 /* Data structure registers (DSRs): each keeps a descriptor from one task to the next, and says how operations run. */
+#include <stdlib.h>
+
 #include "machine.h"
 
 /* Gives each register that the program names a place. */
@@ -45,23 +47,32 @@ uint32_t read_register(struct core *core, struct pe *pe, uint32_t number, struct
     return row->fifo && descriptor->type != FIFO_END ? REGISTER_WITHOUT_FIFO : 0;
 }
 
-/* Returns an operation with the settings of the load of a register. */
+/* Returns an operation with the settings of the load of a register. Several threads may make the same one: the first to
+ * have done so is the one that all use. */
 static const struct operation *variant(struct core *core, const struct operation *operation, uint32_t load) {
-    struct operation *own = &core->operations[operation->number];
-    for (struct operation *known = own->variants; known != NULL; known = known->variants) {
-        if (known->settings == load) {
-            return known;
+    struct operation **list = &core->variants[operation->number];
+    struct operation *first = __atomic_load_n(list, __ATOMIC_ACQUIRE), *made = NULL;
+    for (;;) {
+        for (struct operation *known = first; known != NULL; known = known->next_variant) {
+            if (known->settings == load) {
+                free(made);
+                return known;
+            }
+        }
+        if (made == NULL) {
+            const struct register_load_row *row = &core->tables.register_loads[load];
+            const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
+            made = core_allocate(core, 1, sizeof *made);
+            *made = core->operations[operation->number];
+            made->settings = load;
+            made->on_control = row->flags & LOAD_ON_CONTROL;
+            set_settings(&core->tables, made, tasks, row->microthread);
+        }
+        made->next_variant = first;
+        if (__atomic_compare_exchange_n(list, &first, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            return made;
         }
     }
-    const struct register_load_row *row = &core->tables.register_loads[load];
-    const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
-    struct operation *made = core_allocate(core, 1, sizeof *made);
-    *made = *own;
-    made->settings = load;
-    made->on_control = row->flags & LOAD_ON_CONTROL;
-    set_settings(&core->tables, made, tasks, row->microthread);
-    own->variants = made;
-    return made;
 }
 
 /* Returns the operation as its operands say that it runs: the first that does decides, the destination before the

@@ -1,5 +1,5 @@
 /* Resources that one operation of a PE uses at a time: queues and microthreads (DSD-208, DSD-209). */
-#include "machine.h"
+#include "partitions.h"
 
 static void conflict(struct core *core, struct pe *pe, uint32_t place, const struct early *early) {
     const struct class *class = pe->class;
@@ -78,10 +78,12 @@ static bool comes_before(const struct early *a, const struct early *b) {
 
 /* Checks uses that are still open when nothing can happen any more; returns false if another use had started. */
 bool resources_rest(struct core *core) {
-    const struct early *first = core->early;
-    for (const struct early *early = first; early != NULL; early = early->next) {
-        if (comes_before(early, first)) {
-            first = early;
+    const struct early *first = NULL;
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        for (const struct early *early = core->partitions->cores[k]->early; early != NULL; early = early->next) {
+            if (first == NULL || comes_before(early, first)) {
+                first = early;
+            }
         }
     }
     if (first != NULL) {

@@ -1,5 +1,5 @@
 /* Trace: what PEs do and when, as records that Python writes out and takes away after each slice of a run. */
-#include "machine.h"
+#include "partitions.h"
 
 _Static_assert(sizeof(struct trace_record) % sizeof(int64_t) == 0, "records are whole words of a log");
 
@@ -49,14 +49,25 @@ void trace_completion(struct core *core, const struct open *open) {
 }
 
 /* From now on, records what PEs do. */
-void core_trace(struct core *core) { core->traces = true; }
+void core_trace(struct core *core) {
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        core->partitions->cores[k]->traces = true;
+    }
+}
 
 /* Returns how many records there are; stores them all, and forgets them, if there is room. */
 uint64_t core_traced(struct core *core, struct trace_record *records, uint64_t room) {
-    uint64_t count = core->trace.count * sizeof(int64_t) / sizeof *records;
-    if (count > 0 && count <= room) {
-        memcpy(records, core->trace.words, count * sizeof *records);
-        core->trace.count = 0;
+    uint64_t count = 0;
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        count += core->partitions->cores[k]->trace.count * sizeof(int64_t) / sizeof *records;
+    }
+    for (uint32_t k = 0; k < core->partitions->count && count > 0 && count <= room; k++) {
+        struct log *trace = &core->partitions->cores[k]->trace;
+        if (trace->count > 0) {
+            memcpy(records, trace->words, trace->count * sizeof(int64_t));
+            records += trace->count * sizeof(int64_t) / sizeof *records;
+            trace->count = 0;
+        }
     }
     return count;
 }

@@ -1,0 +1,179 @@
+/* Phases of a run: what is certain, by all partitions at the same time where there is much of it; then one after the
+ * other at their borders; then, when nothing is certain any more, the first event of all.
+ */
+#include "partitions.h"
+
+enum {
+    VISITS_ALONE = 256,      /* PEs that one thread visits before it looks whether there is work for several */
+    LEAST_STEPS_SHARED = 4096, /* steps that a partition gets, or one thread does them */
+};
+
+static uint64_t steps_of(const struct partitions *all) {
+    uint64_t steps = 0;
+    for (uint32_t k = 0; k < all->count; k++) {
+        steps += all->cores[k]->steps;
+    }
+    return steps;
+}
+
+static uint64_t steps_left(const struct partitions *all, uint64_t budget) {
+    uint64_t steps = steps_of(all);
+    return steps < budget ? budget - steps : 0;
+}
+
+static bool has_work(const struct core *core) {
+    return core->listed.first != NULL || core->border.first != NULL || core->arriving.count > 0 ||
+           core->at_border.count > 0 || core->running != NULL;
+}
+
+/* Lets a partition do what is certain while others do. */
+static void work(void *given, uint32_t part) {
+    struct core *core = ((struct partitions *)given)->cores[part];
+    jmp_buf without_memory;
+    jmp_buf *before = core->without_memory;
+    core->without_memory = &without_memory;
+    if (setjmp(without_memory)) {
+        core->is_out = true;
+    } else {
+        settle_credits(core);
+        if (core->running != NULL && !has_to_wait(core, core->running) && core->moves > 0) {
+            continue_paused(core);
+        }
+        visit_listed(core, &core->listed, UINT64_MAX);
+    }
+    core->without_memory = before;
+}
+
+/* Lets a partition do what is certain while no other is at work. */
+static void work_alone(struct core *core, uint64_t most) {
+    if (core->arriving.count > 0 || core->at_border.count > 0) {
+        deliver_at_border(core);
+    }
+    if (core->running != NULL && core->moves > 0 && !has_failed(core)) {
+        continue_paused(core);
+    }
+    visit_listed(core, &core->border, UINT64_MAX);
+    visit_listed(core, &core->listed, most);
+}
+
+static bool is_worth_it(struct partitions *all) {
+    uint32_t many = 0;
+    for (uint32_t k = 0; k < all->count; k++) {
+        many += all->cores[k]->listed_count >= all->parallel_from && all->cores[k]->listed.first != NULL;
+        many += all->cores[k]->running != NULL;
+    }
+    return many > 1;
+}
+
+/* Returns the threads; NULL if there is only one. */
+static struct crew *crew_of(struct partitions *all) {
+    if (all->crew == NULL && all->threads > 1) {
+        all->crew = crew_make(all->threads);
+        all->threads = all->crew == NULL ? 1 : all->threads;
+    }
+    return all->crew;
+}
+
+/* Does some of what is certain. */
+static void advance(struct partitions *all, uint64_t budget) {
+    uint64_t share = all->count > 1 ? steps_left(all, budget) / all->count : 0;
+    if (all->count > 1 && share >= LEAST_STEPS_SHARED && is_worth_it(all)) {
+        for (uint32_t k = 0; k < all->count; k++) {
+            all->cores[k]->budget = all->cores[k]->steps + share;
+            all->cores[k]->is_parallel = true;
+        }
+        if (crew_of(all) != NULL) {
+            crew_work(all->crew, work, all, all->count);
+        } else {
+            for (uint32_t k = 0; k < all->count; k++) {
+                work(all, k);
+            }
+        }
+        for (uint32_t k = 0; k < all->count; k++) {
+            all->cores[k]->is_parallel = false;
+        }
+    }
+    for (uint32_t k = 0; k < all->count; k++) {
+        struct core *core = all->cores[k];
+        if (core->is_out) {
+            longjmp(*core->without_memory, 1);
+        }
+        core->budget = core->steps + steps_left(all, budget);
+        work_alone(core, all->count > 1 ? VISITS_ALONE : UINT64_MAX);
+    }
+}
+
+/* Returns why the core has to return to its host, or CORE_DONE. */
+static int reason(const struct partitions *all, uint64_t budget) {
+    bool failed = false, calls = false, paused = false;
+    for (uint32_t k = 0; k < all->count; k++) {
+        const struct core *core = all->cores[k];
+        failed |= has_failed(core);
+        calls |= core->moves == 0 || (core->running != NULL && core->at_call && core->calls == 0);
+        paused |= core->running != NULL && !core->at_call;
+    }
+    if (failed) {
+        return CORE_ERROR;
+    }
+    return calls ? CORE_CALLS : paused && steps_left(all, budget) == 0 ? CORE_BUDGET : CORE_DONE;
+}
+
+/* Does all that is certain; returns CORE_DONE, or why the core has to return to its host before. */
+static int settle(struct partitions *all, uint64_t budget) {
+    for (;;) {
+        int why = reason(all, budget);
+        if (why != CORE_DONE) {
+            return why;
+        }
+        bool any = false;
+        for (uint32_t k = 0; k < all->count; k++) {
+            any |= has_work(all->cores[k]);
+        }
+        if (!any) {
+            return CORE_DONE;
+        }
+        advance(all, budget);
+    }
+}
+
+/* Returns the partition with the first event of all, NULL if there are none; and the cycle of the first of the others. */
+static struct core *first_of(const struct partitions *all, cycle *others) {
+    struct core *first = NULL;
+    *others = NEVER;
+    for (uint32_t k = 0; k < all->count; k++) {
+        struct core *core = all->cores[k];
+        if (core->heap_count == 0) {
+            continue;
+        }
+        cycle time = core->heap[0].time;
+        if (first == NULL || is_earlier(&core->heap[0], &first->heap[0])) {
+            time = first == NULL ? NEVER : first->heap[0].time;
+            first = core;
+        }
+        *others = time < *others ? time : *others;
+    }
+    return first;
+}
+
+/* Runs until nothing can happen any more, an error, or more than `budget` steps in all. */
+int core_go(struct core *core, uint64_t budget) {
+    struct partitions *all = core->partitions;
+    for (uint32_t k = 0; k < all->count; k++) {
+        all->cores[k]->calls = MAX_CALLS_AT_A_TIME;
+        all->cores[k]->moves = MAX_MOVES_AT_A_TIME;
+        note_observers(all->cores[k]);
+    }
+    for (;;) {
+        int why = settle(all, budget);
+        if (why != CORE_DONE) {
+            return why;
+        }
+        cycle others;
+        struct core *first = first_of(all, &others);
+        if (first == NULL) {
+            return resources_rest(core) ? CORE_DONE : CORE_ERROR;
+        }
+        first->budget = first->steps + steps_left(all, budget);
+        happen(first, others);
+    }
+}

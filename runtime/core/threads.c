@@ -1,0 +1,131 @@
+/* Threads: a crew that waits for work. Without pthreads there is none, and the caller does all parts. */
+#include "threads.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#if defined(__unix__) || defined(__APPLE__)
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct crew {
+    pthread_mutex_t lock;
+    pthread_cond_t starts, ends; /* a work, for the others; their parts of it, for the caller */
+    pthread_t *threads;
+    uint32_t others; /* threads that are not the caller's */
+    uint32_t busy;   /* of those, with the work at hand */
+    uint64_t works;  /* that there have been */
+    bool is_over;
+    void (*work)(void *, uint32_t);
+    void *argument;
+    uint32_t parts, next; /* the next part that nobody does yet */
+};
+
+/* Does parts of the work at hand until all are taken; the lock is held on entry and return. */
+static void do_parts(struct crew *crew) {
+    while (crew->next < crew->parts) {
+        uint32_t part = crew->next++;
+        pthread_mutex_unlock(&crew->lock);
+        crew->work(crew->argument, part);
+        pthread_mutex_lock(&crew->lock);
+    }
+}
+
+static void *attend(void *given) {
+    struct crew *crew = given;
+    uint64_t done = 0;
+    pthread_mutex_lock(&crew->lock);
+    for (;;) {
+        while (crew->works == done && !crew->is_over) {
+            pthread_cond_wait(&crew->starts, &crew->lock);
+        }
+        if (crew->is_over) {
+            break;
+        }
+        done = crew->works;
+        do_parts(crew);
+        if (--crew->busy == 0) {
+            pthread_cond_signal(&crew->ends);
+        }
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+struct crew *crew_make(uint32_t threads) {
+    struct crew *crew = calloc(1, sizeof *crew);
+    if (crew == NULL || threads < 2) {
+        free(crew);
+        return NULL;
+    }
+    crew->threads = calloc(threads, sizeof *crew->threads);
+    if (crew->threads == NULL) {
+        free(crew);
+        return NULL;
+    }
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->starts, NULL);
+    pthread_cond_init(&crew->ends, NULL);
+    while (crew->others + 1 < threads &&
+           pthread_create(&crew->threads[crew->others], NULL, attend, crew) == 0) {
+        crew->others++;
+    }
+    if (crew->others == 0) {
+        crew_free(crew);
+        return NULL;
+    }
+    return crew;
+}
+
+void crew_free(struct crew *crew) {
+    if (crew == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&crew->lock);
+    crew->is_over = true;
+    pthread_cond_broadcast(&crew->starts);
+    pthread_mutex_unlock(&crew->lock);
+    for (uint32_t k = 0; k < crew->others; k++) {
+        pthread_join(crew->threads[k], NULL);
+    }
+    pthread_cond_destroy(&crew->starts);
+    pthread_cond_destroy(&crew->ends);
+    pthread_mutex_destroy(&crew->lock);
+    free(crew->threads);
+    free(crew);
+}
+
+void crew_work(struct crew *crew, void (*work)(void *, uint32_t), void *argument, uint32_t parts) {
+    pthread_mutex_lock(&crew->lock);
+    crew->work = work;
+    crew->argument = argument;
+    crew->parts = parts;
+    crew->next = 0;
+    crew->busy = crew->others;
+    crew->works++;
+    pthread_cond_broadcast(&crew->starts);
+    do_parts(crew);
+    while (crew->busy > 0) {
+        pthread_cond_wait(&crew->ends, &crew->lock);
+    }
+    pthread_mutex_unlock(&crew->lock);
+}
+
+#else
+
+struct crew *crew_make(uint32_t threads) {
+    (void)threads;
+    return NULL;
+}
+
+void crew_free(struct crew *crew) { (void)crew; }
+
+void crew_work(struct crew *crew, void (*work)(void *, uint32_t), void *argument, uint32_t parts) {
+    (void)crew;
+    for (uint32_t part = 0; part < parts; part++) {
+        work(argument, part);
+    }
+}
+
+#endif
