@@ -1,6 +1,6 @@
 """Limits on how long a program may take, from environment variables; for the compiler and the simulator alike.
 
-And the name of the file that gets the statistics of a host script.
+And the threads of a run, and the name of the file that gets the statistics of a host script.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ NOTICE_AFTER = "LOOM_NOTICE_AFTER"
 
 STEP_LIMIT = "LOOM_STEP_LIMIT"
 """Environment variable: steps after which a compilation, launch or copy ends with an error."""
+
+THREADS = "LOOM_THREADS"
+"""Environment variable: the threads that run a program of the wafer."""
+
+MAX_THREADS = 1024
 
 STATISTICS = "LOOM_STATS"
 """Environment variable: the file that a host script's last machine writes its statistics to."""
@@ -41,4 +46,14 @@ def step_limit() -> int | None:
         return None
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:
         raise LoomError(f"{STEP_LIMIT} is '{text}'; give the number of steps after which a command is to end")
+    return int(text)
+
+
+def threads() -> int | None:
+    """Return the threads that run a program, None if the size of the grid decides. Raises LoomError."""
+    text = os.environ.get(THREADS, "")
+    if not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MAX_THREADS:
+        raise LoomError(f"{THREADS} is '{text}'; give a number of threads from 1 to {MAX_THREADS}")
     return int(text)

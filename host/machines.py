@@ -16,13 +16,16 @@ from ..runtime.executors import AUTO, OF_TABLES, Unable, chosen, of_grid
 
 def load(
     module: ModuleOp | flow.FabricOp, *, executor: str | None = None, trace: IO[bytes] | None = None,
-    prices: Prices | None = None, counts: bool = False, **options: Any,
+    prices: Prices | None = None, counts: bool = False, threads: int | None = None, **options: Any,
 ) -> Machine:  # fmt: skip
-    """Return a machine with a program loaded; see `Machine`.
+    """Return a machine with a program loaded; see `Machine`. `threads` are for the core; other executors have one.
 
     If any executor may run it, that is the one of `of_grid` where it can, and else the one of warps.
     """
     name = chosen() if executor is None else executor
+    of_core = {} if threads is None else {"threads": threads}
+    if name == "core":
+        options |= of_core
     if name in OF_TABLES:
         return Machine(assemble(_fabric(module)), executor=name, trace=trace, prices=prices, counts=counts, **options)
     if name != AUTO:
@@ -31,7 +34,8 @@ def load(
     first = of_grid(fabric.width.value.data * fabric.height.value.data)
     if first is not None and not options:
         try:
-            return Machine(assemble(fabric), executor=first, trace=trace, prices=prices, counts=counts)
+            given = of_core if first == "core" else {}
+            return Machine(assemble(fabric), executor=first, trace=trace, prices=prices, counts=counts, **given)
         except (NotAssembled, Unable):
             pass
     return Machine(module, executor="warps", trace=trace, prices=prices, counts=counts, **options)

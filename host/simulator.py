@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..diagnostics.errors import LoomError
+from ..diagnostics.limits import MAX_THREADS
 from ..operations import integers
 from ..operations.prices import Prices
 from ..operations.prices import of as prices_of
@@ -30,7 +31,8 @@ class Simulator:
     all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
     each step, see `loomir.runtime.trace_lines`. `watch` reports runs that take long. Cycles are estimates
     of the target's cost model; `prices` are instead of some of its prices, by name, or in a JSON file of this path
-    (docs/costs.md). With `counts`, `stats` has how often each price has been charged.
+    (docs/costs.md). With `counts`, `stats` has how often each price has been charged. `threads` run the program, with
+    the same results for any number; None means those of LOOM_THREADS, or all cores for a large grid.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Simulator:
         watch: Watch | None = None,
         prices: Mapping[str, Any] | str | None = None,
         counts: bool = False,
+        threads: int | None = None,
     ) -> None:
         if not isinstance(program, Program):
             raise LoomError(f"a simulator runs a compiled program, not {program!r}; make one with loomir.compile")
@@ -48,7 +51,9 @@ class Simulator:
             raise LoomError(f"a trace is written to a binary stream, not {trace!r}; open a file with mode 'wb'")
         self.program = program
         self.step_limit = _steps(step_limit)
-        self._machine = machines.load(program.module, trace=trace, prices=_prices(prices), counts=counts)
+        self._machine = machines.load(
+            program.module, trace=trace, prices=_prices(prices), counts=counts, threads=_threads(threads)
+        )
         self._machine.watch = watch
 
     def set(self, name: str, value: ArrayLike) -> None:
@@ -169,6 +174,18 @@ def _steps(limit: int | None) -> int | None:
 @cache
 def _place_of(symbol: ExportedSymbol, position: int) -> str:
     return f"argument {position} of {symbol}"
+
+
+def _threads(count: int | None) -> int | None:
+    if count is None:
+        return None
+    try:
+        threads = index(count)
+    except TypeError:
+        threads = 0
+    if not 1 <= threads <= MAX_THREADS:
+        raise LoomError(f"{count!r} is not a number of threads; give 1 to {MAX_THREADS}, or none")
+    return threads
 
 
 def _argument(value: float, dtype: np.dtype, what: str) -> int | float:

@@ -133,6 +133,13 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--prices", metavar="FILE.json", help="cycles instead of the target's: an object of names and numbers"
     )
+    run.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="threads that run the program, with the same results for any number (default: LOOM_THREADS, else all "
+        "cores if the grid is large)",
+    )
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
     return parser
 
@@ -246,6 +253,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         watch=watch_on_stderr(hint),
         prices=arguments.prices,
         counts=arguments.stats is not None,
+        threads=arguments.threads,
     )
 
     # All that can be wrong with the flags is found before the run, which may take long.

@@ -47,6 +47,8 @@ environment:
                         (starts of tasks and trips of loops), for programs that never end
   LOOM_NOTICE_AFTER=S   seconds until a command that takes long says where the PEs are
                         (10 if not set; 0: never)
+  LOOM_THREADS=N        threads that run the program, with the same results for any number
+                        (if not set: all cores for a large grid, else 1)
   LOOM_TRACEBACK=1      show the traceback of errors of ours too
 
 A run leaves in the working directory sim.log, what the program printed, and

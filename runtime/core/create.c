@@ -336,6 +336,7 @@ static void run_starts(struct core *core) {
             struct core *its = core_of(core, pe);
             its->moves = MAX_MOVES_AT_A_TIME;
             its->budget = UINT64_MAX;
+            note_observers(its);
             its->running = pe;
             enter_task(its, pe, NO_TASK, &core->uses[start->use]);
             how = interpret(its, pe, 0);

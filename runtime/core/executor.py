@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import IO
 
+from ...diagnostics import limits
 from ...operations.prices import NONE as NO_PRICES
 from ...operations.prices import Prices
 from ..executors import Unable
@@ -11,7 +12,10 @@ from ..fabric.model import Fabric
 from ..hosted import HostedEngine, host
 from ..trace_lines import Lines
 from ..warnings import Warnings
-from .core import PARALLEL_FROM, Core, missing_features
+from .core import PARALLEL_FROM, Core, cores, missing_features
+
+THREADS_FROM = 8192
+"""PEs of the smallest grid that several threads run unless their number is given."""
 
 
 def load(
@@ -20,23 +24,27 @@ def load(
     trace: IO[bytes] | None = None,
     prices: Prices = NO_PRICES,
     counts: bool = False,
-    threads: int = 1,
+    threads: int | None = None,
     parallel_from: int = PARALLEL_FROM,
 ) -> HostedEngine:
     """Return an executor of tables; `trace` gets a line for each step, `counts` counts costs.
 
-    `threads` work on it at the same time, where each has at least `parallel_from` PEs to visit.
+    `threads` work on it at the same time, where each has at least `parallel_from` PEs to visit; if none are given,
+    those that the environment names, or as many as there are cores if the grid is large.
 
     Raises LoomError for a program that needs what the core does not have yet.
     """
     return host(program, warnings, lambda fabric: _core(fabric, trace, counts, threads, parallel_from), prices)
 
 
-def _core(fabric: Fabric, trace: IO[bytes] | None, counts: bool, threads: int, parallel_from: int) -> Core:
+def _core(fabric: Fabric, trace: IO[bytes] | None, counts: bool, threads: int | None, parallel_from: int) -> Core:
     missing = missing_features(fabric.tables, fabric)
     if missing:
         raise Unable(
             f"the executor 'core' does not run programs with {' and '.join(missing)} yet; choose another executor"
         )
+    threads = limits.threads() if threads is None else threads
+    if threads is None:
+        threads = cores() if fabric.width * fabric.height >= THREADS_FROM else 1
     lines = None if trace is None else Lines(trace, fabric)
     return Core(fabric.tables, fabric, lines, counts=counts, threads=threads, parallel_from=parallel_from)

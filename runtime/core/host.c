@@ -17,7 +17,9 @@ enum { COUNTS = 8 };
 
 int core_run(struct core *core, uint64_t steps) {
     OR_WITHOUT_MEMORY(CORE_NO_MEMORY);
-    return core_go(core, steps);
+    int outcome = core_go(core, steps);
+    add_counts(core);
+    return outcome;
 }
 
 /* Activates a launch task, by its row, on all PEs of its class at a time. */

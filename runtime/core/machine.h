@@ -589,8 +589,6 @@ struct core {
     struct switches *switches; /* NULL if there are none */
     struct networks *networks; /* the same */
     struct directives *directives;
-    uint64_t *ticked; /* as in core_input */
-    uint64_t (*issued)[ISSUE_FIELDS];
 
     /* A partition's own, from here on */
     jmp_buf *without_memory; /* where the work at hand ends that gets none */
@@ -642,6 +640,8 @@ struct core {
     uint8_t *warned; /* by source place */
     struct log prints;
     struct log trace;
+    uint64_t *ticked; /* as in core_input; other partitions than the first have their own */
+    uint64_t (*issued)[ISSUE_FIELDS];
 };
 #define OWN_PART offsetof(struct core, without_memory)
 
@@ -659,6 +659,7 @@ struct partitions;
 void prepare_tiles(struct core *core, const struct core_input *input);
 uint32_t tile_of(const struct core *core, const struct pe *pe);
 void divide(struct core *core, uint64_t strings);
+void add_counts(struct core *core);
 void free_partitions(struct core *core);
 bool multicasts_wait(const struct core *core);
 bool runs_are_due(const struct core *core);

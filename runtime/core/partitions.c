@@ -34,8 +34,7 @@ void prepare_tiles(struct core *core, const struct core_input *input) {
     partitions->by_columns = core->width > core->height;
     partitions->threads = input->threads;
     partitions->parallel_from = input->parallel_from;
-    bool is_global = core->switches != NULL || core->networks != NULL || core->directives != NULL ||
-                     core->ticked != NULL || core->issued != NULL;
+    bool is_global = core->switches != NULL || core->networks != NULL || core->directives != NULL;
     uint32_t wanted = is_global || input->partitions == 0 ? 1 : input->partitions;
     partitions->count = wanted < lines_of(core) ? wanted : lines_of(core);
     partitions->cores = core_allocate(core, partitions->count, sizeof *partitions->cores);
@@ -59,8 +58,9 @@ uint32_t tile_of(const struct core *core, const struct pe *pe) {
 }
 
 /* Makes the core of one more partition. */
-static struct core *make_part(struct core *core, uint64_t strings) {
+static void make_part(struct core *core, uint32_t number, uint64_t strings) {
     struct core *part = core_allocate(core, 1, sizeof *part);
+    core->partitions->cores[number] = part;
     memcpy(part, core, OWN_PART);
     part->without_memory = core->without_memory;
     struct pool *pools[] = {POOLS(part)}, *models[] = {POOLS(core)};
@@ -70,7 +70,26 @@ static struct core *make_part(struct core *core, uint64_t strings) {
     part->early_end = &part->early;
     part->horizon = part->present = -1;
     part->warned = core_allocate(core, strings / 8 + 1, 1);
-    return part;
+    part->ticked = core->ticked == NULL ? NULL : core_allocate(core, core->tables.costs_count, sizeof *part->ticked);
+    part->issued =
+        core->issued == NULL ? NULL : core_allocate(core, core->tables.operations_count, sizeof *part->issued);
+}
+
+/* Adds what the other partitions have counted to what the host sees. */
+void add_counts(struct core *core) {
+    for (uint32_t k = 1; k < core->partitions->count && core->ticked != NULL; k++) {
+        struct core *part = core->partitions->cores[k];
+        for (uint64_t row = 0; row < core->tables.costs_count; row++) {
+            core->ticked[row] += part->ticked[row];
+            part->ticked[row] = 0;
+        }
+        for (uint64_t row = 0; row < core->tables.operations_count && core->issued != NULL; row++) {
+            for (int field = 0; field < ISSUE_FIELDS; field++) {
+                core->issued[row][field] += part->issued[row][field];
+                part->issued[row][field] = 0;
+            }
+        }
+    }
 }
 
 /* Moves a PE to the border of its partition. */
@@ -97,7 +116,7 @@ static void find_border(struct core *core, const struct class *class, const stru
 void divide(struct core *core, uint64_t strings) {
     struct partitions *partitions = core->partitions;
     for (uint32_t k = 1; k < partitions->count; k++) {
-        partitions->cores[k] = make_part(core, strings);
+        make_part(core, k, strings);
     }
     for (uint32_t k = 0; k < partitions->count; k++) {
         for (uint32_t tile = partitions->tiles[k]; tile < partitions->tiles[k + 1]; tile++) {
@@ -138,6 +157,8 @@ void free_partitions(struct core *core) {
     crew_free(partitions->crew);
     for (uint32_t k = 1; k < partitions->count && partitions->cores != NULL; k++) {
         if (partitions->cores[k] != NULL) {
+            free(partitions->cores[k]->ticked);
+            free(partitions->cores[k]->issued);
             free_part(partitions->cores[k]);
             free(partitions->cores[k]);
         }
