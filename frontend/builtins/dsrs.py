@@ -112,7 +112,13 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         ev.fail(arguments[0], f"@{node.name} loads a DSR, not {noun}")
     number = int(ev.data(register, arguments[0], "a DSR"))
     xdsr, srs = _extensions(ev, arguments[1 : 1 + extensions])
-    data = _loadable(ev, node, arguments[1 + extensions])
+    data, is_mem4d = _loadable(ev, node, arguments[1 + extensions])
+    if is_mem4d and node.name == "load_to_dsr":
+        ev.warn(
+            arguments[1],
+            "only SDK 1.4 takes a mem4d_dsd in @load_to_dsr, and chooses the XDSR and stride registers; name them in "
+            "@load_to_dsr_xdsr_sr for SDK 2.10 (DSR-043)",
+        )
     given = ev.expr(arguments[2 + extensions]) if len(arguments) > 2 + extensions else None
     file = FILES[register.type.name]
 
@@ -132,14 +138,19 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         value = materialize(ev, loaded, element, node, in_register=True)
         builder = ev.code
         builder.at(ev.source, node.start)
+        strides: list[int | None] = [*srs]
         if node.name == "load_to_dsr_xdsr_sr":
             _check_stride_registers(ev, dsr.needed_stride_registers(value), len(srs), arguments[3], node)
+        elif is_mem4d:
+            # The pass that allocates registers chooses which.
+            strides = [None] * dsr.needed_stride_registers(value)
+        has_xdsr = xdsr is not None or is_mem4d
         builder(
             dsr.LoadOp(
                 value,
                 file.get(emit.scalar(element), number),
-                xdsr=None if xdsr is None else builder.value(dsr.GetXdsrOp(dsr.XdsrType.get(xdsr))),
-                srs=[builder.value(dsr.GetSrOp(dsr.SrType.get(sr))) for sr in srs],
+                xdsr=builder.value(dsr.GetXdsrOp(dsr.XdsrType.get(xdsr))) if has_xdsr else None,
+                srs=[builder.value(dsr.GetSrOp(dsr.SrType.get(sr))) for sr in strides],
                 asynchronous=settings,
                 save_address=save_address,
                 single_step=single_step,
@@ -192,16 +203,14 @@ def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int 
     return number, [int(ev.data(member, arguments[1], "a stride register")) for member in members]
 
 
-def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) -> Any:
-    """Return the DSD that a builtin loads, of a kind that goes into its registers."""
+def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) -> tuple[Any, bool]:
+    """Return the DSD that a builtin loads, of a kind that goes into its registers; and whether it is a mem4d."""
     value = ev.expr(argument)
     data = value.data
     is_wide = isinstance(data, MemoryDescriptor) and value.type is types.MEM4D
-    if isinstance(data, LOADS[node.name]) and is_wide == (node.name == "load_to_dsr_xdsr_sr"):
-        return data
+    if isinstance(data, LOADS[node.name]) and (is_wide or node.name != "load_to_dsr_xdsr_sr"):
+        return data, is_wide
     match data:
-        case MemoryDescriptor() if is_wide:
-            hint = "load it with @load_to_dsr_xdsr_sr (DSR-043)"
         case CircularDescriptor():
             hint = "load it with @load_to_dsr_xdsr (DSR-044)"
         case MemoryDescriptor() | FabricDescriptor():
