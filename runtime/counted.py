@@ -10,21 +10,22 @@ import numpy.typing as npt
 from .tables.format import Tables
 from .tables.instructions import COSTS, DSD_ROWS
 
-IN_MEMORY, TO_SEND, TO_RECEIVE, ELEMENTS = range(4)
-"""What is counted of an operation: how often it is issued, by where its elements go, and its elements."""
+IN_MEMORY, TO_SEND, TO_RECEIVE, IN_REGISTERS, ELEMENTS, FIELDS = range(6)
+"""What is counted of an operation: how often it is issued, by where its elements go, or with all its descriptors in
+registers; its elements; how many these are."""
 
 
 class Counted:
     """Counters that an executor of tables adds to.
 
-    `ticked` counts uses of each row of costs, `issued` [operations, 4] is of each row of operations. Elements of
+    `ticked` counts uses of each row of costs, `issued` [operations, FIELDS] is of each row of operations. Elements of
     operations that never end are not counted.
     """
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self.ticked: npt.NDArray[np.uint64] = np.zeros(max(len(tables["costs"]), 1), np.uint64)
-        self.issued: npt.NDArray[np.uint64] = np.zeros((max(len(tables["operations"]), 1), 4), np.uint64)
+        self.issued: npt.NDArray[np.uint64] = np.zeros((max(len(tables["operations"]), 1), FIELDS), np.uint64)
 
     def classes(self, task_runs: int) -> dict[str, Any]:
         """Return how often each price has been charged; those never charged are left out.
@@ -38,7 +39,7 @@ class Counted:
         issued = self.issued.sum(axis=0)
         for name, count in (
             ("task_start", task_runs), ("memory_setup", issued[IN_MEMORY]), ("send_setup", issued[TO_SEND]),
-            ("receive_setup", issued[TO_RECEIVE]),
+            ("receive_setup", issued[TO_RECEIVE]), ("register_setup", issued[IN_REGISTERS]),
         ):  # fmt: skip
             if count:
                 found[name] = int(count)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from math import floor
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,9 @@ class Timing:
     """Before the end of an operation that sends, which lasts so long besides its elements."""
     receive_setup: int
     """Before the first element of an operation that receives, or works with a FIFO."""
+    register_setup: int
+    """Instead of these, where all descriptors of an operation are in data structure registers that the program has
+    loaded itself."""
     async_issue: int
     """What an asynchronous operation costs the thread that starts it."""
     read_words: int
@@ -123,6 +127,12 @@ class Timing:
             cycles = max(cycles, Fraction(self.reduction))
         widest = max((abs(stride) for stride in strides), default=1)
         return max(cycles, Fraction(min(widest * words, self.read_words), self.read_words))
+
+
+def pace(cycles: Fraction) -> int:
+    """Return the whole cycles from an element to the next of an operation that sends or receives, given those of an
+    element: the nearest number, and 1 at least."""
+    return max(1, floor(cycles + Fraction(1, 2)))
 
 
 PRICES = tuple(

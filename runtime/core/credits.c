@@ -99,7 +99,7 @@ void path_note(struct core *core, struct path *path, uint32_t count, cycle leave
     }
     if (path->last.count > 0) {
         cycle time = taken_at(path, path->capacity + 1 - path->pending);
-        cycle done = time + path->back + (*send)->tail;
+        cycle done = send_ends(*send, time + path->back);
         if (time >= 0 && done > (*send)->done) {
             (*send)->done = done;
         }
@@ -199,7 +199,7 @@ void path_taken(struct core *core, struct path *path, cycle first, cycle rate, u
         }
         *link = claim->next;
         struct send *send = claim->send;
-        cycle time = first + (cycle)claim->ahead * rate + path->back + send->tail;
+        cycle time = send_ends(send, first + (cycle)claim->ahead * rate + path->back);
         if (!claim->is_own) {
             pool_give(&core->claims, claim);
         }

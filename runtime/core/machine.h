@@ -244,7 +244,8 @@ struct send {
     uint32_t queue;  /* row */
     int32_t waiting; /* receivers that have not made room yet */
     struct claim claim; /* on the first of its ways that may be full */
-    cycle done, tail; /* its end as far as known; cycles from when its last wavelet leaves to it */
+    cycle done, own;    /* its end as far as known; when its last wavelet leaves of itself */
+    cycle tail;         /* cycles from when its last wavelet leaves to its end, if that is held back: not before it */
     uint8_t settled, is_sync, is_pooled, is_claiming; /* it has used its own claim */
 };
 
@@ -479,16 +480,17 @@ struct log {
 };
 
 struct timing {
-    int64_t hop, turn, inject, ramp, task_start, memory_setup, send_setup, receive_setup, async_issue, read_words;
-    int64_t reduction;
+    int64_t hop, turn, inject, ramp, task_start, memory_setup, send_setup, receive_setup, register_setup, async_issue;
+    int64_t read_words, reduction;
 };
 
 /* Of a DSD operation: sources, if it is a move, words of the destination, numerator and denominator of the cycles of an
  * element, kinds of the operands. */
 enum { DSD_FIELDS = 10 };
 
-/* What is counted of an operation: how often it is issued in memory, to send, to receive or with a FIFO, and elements. */
-enum { ISSUED_IN_MEMORY, ISSUED_TO_SEND, ISSUED_TO_RECEIVE, ISSUED_ELEMENTS, ISSUE_FIELDS };
+/* What is counted of an operation: how often it is issued in memory, to send, to receive or with a FIFO, or with all its
+ * descriptors in registers, and elements. */
+enum { ISSUED_IN_MEMORY, ISSUED_TO_SEND, ISSUED_TO_RECEIVE, ISSUED_IN_REGISTERS, ISSUED_ELEMENTS, ISSUE_FIELDS };
 
 /* A color with switches: the arrays of its routers are those of runtime/fabric */
 struct switched_input {
@@ -841,6 +843,10 @@ void next_credits(const struct path *path, struct takes *credits);
 cycle taken_at(const struct path *path, uint64_t number);
 void note_takes(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
 void keep_send(struct core *core, struct send **send);
+/* Returns when a send ends at the earliest if its last wavelet leaves no earlier than at a time. */
+static inline cycle send_ends(const struct send *send, cycle time) {
+    return time > send->own ? time + send->tail : send->done;
+}
 static inline uint64_t origin_by(const struct way *way, const struct pe *pe, const struct queue *queue) {
     return (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
 }

@@ -121,10 +121,10 @@ static bool move_now(struct core *core, struct input *input, struct path *path, 
     } else if (path->last.count > 0) {
         last = taken_at(path, path->capacity + 1 - count);
     }
-    if (last >= 0 && last + path->back + tail > *done) {
-        *done = last + path->back + tail;
-    }
     path->leaves = first + (cycle)(count - 1) * rate;
+    if (last >= 0 && last + path->back > path->leaves && last + path->back + tail > *done) {
+        *done = last + path->back + tail; /* as `send_ends` has it */
+    }
     note_takes(core, path, begin, pace, count);
     open->time = begin + (cycle)(count - 1) * pace + open->rate;
     open->position += count;
@@ -199,17 +199,19 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     uint64_t origin = origin_by(way, pe, queue);
     cycle first = issued + core->timing.inject, leaves = first + (cycle)(count - 1) * rate;
     cycle end = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count;
+    cycle tail = end > leaves ? end - leaves : 0;
     struct path *path = path_at(core, input, way, origin);
     uint32_t task = running_task(pe);
     bool waits = false;
     if (input->waiting != NULL) {
-        if (!move_now(core, input, path, way, at, count, size, first, rate, end - leaves, &end)) {
+        if (!move_now(core, input, path, way, at, count, size, first, rate, tail, &end)) {
             return NOT_QUICK;
         }
         settle_credits(core);
     } else {
         struct send here = {.pe = pe, .operation = operation, .where = where, .task = task, .queue = stream->row,
-                            .done = end, .tail = end - leaves, .count = count, .is_sync = !operation->is_async};
+                            .done = end, .own = leaves, .tail = tail, .count = count,
+                            .is_sync = !operation->is_async};
         struct send *send = &here;
         path_send(core, input, way, origin, count, leaves, &send);
         queue_move(core, input, path, at, count, size, first + way->latency, rate, pe, origin);

@@ -55,7 +55,7 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
         send_run(core, multicast->pe, multicast->queue, &part, &sending);
     }
     struct send *send = multicast->send;
-    cycle done = multicast->leaves + send->tail;
+    cycle done = send_ends(send, multicast->leaves);
     payload_drop(core, left->payload);
     pool_give(&core->multicasts, multicast);
     send_accepted(core, send, done > send->done ? done : send->done);

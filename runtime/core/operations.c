@@ -29,9 +29,14 @@ static int64_t count_of(const struct pe *pe, const struct operation *operation, 
     return least == ENDLESS_EXTENT && receives ? UNBOUNDED : least;
 }
 
-/* Returns the cycles of `count` elements: targets.model.Timing.element_cycles, of operands in memory from `first` on. */
-static int64_t cycles_of(const struct core *core, const struct operation *operation,
-                         const struct operand_state *operands, int first, int64_t count) {
+/* Cycles as a fraction */
+struct price {
+    int64_t numerator, denominator;
+};
+
+/* Returns the cycles of an element: targets.model.Timing.element_cycles, of operands in memory from `first` on. */
+static struct price price_of(const struct core *core, const struct operation *operation,
+                             const struct operand_state *operands, int first) {
     int64_t numerator = operation->numerator, denominator = operation->denominator;
     int64_t widest = -1;
     for (int k = first; k <= operation->sources; k++) {
@@ -53,7 +58,13 @@ static int64_t cycles_of(const struct core *core, const struct operation *operat
         numerator = read;
         denominator = whole;
     }
-    return (count * numerator + denominator - 1) / denominator;
+    return (struct price){numerator, denominator};
+}
+
+/* Returns the whole cycles from an element to the next of an operation that sends or receives: targets.model.pace. */
+static cycle pace_of(struct price price) {
+    cycle pace = (2 * price.numerator + price.denominator) / (2 * price.denominator);
+    return pace < 1 ? 1 : pace;
 }
 
 /* Operands */
@@ -321,20 +332,20 @@ void hold_send(struct core *core, struct send *send) {
 }
 
 static int apply_send(struct core *core, struct pe *pe, const struct operation *operation,
-                      struct operand_state *operands, uint32_t where, int64_t count, cycle *now) {
+                      struct operand_state *operands, uint32_t where, int64_t count, cycle setup, cycle *now) {
     const struct descriptor *stream = &operands[0].descriptor;
     uint32_t place = core->queue_place[stream->row], lanes = lanes_of(stream), task = running_task(pe);
-    cycle rate = cycles_of(core, operation, operands, 1, 1), issued = *now;
-    rate = rate < 1 ? 1 : rate;
-    cycle done = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count;
+    cycle rate = pace_of(price_of(core, operation, operands, 1)), issued = *now;
+    cycle done = issued + (operation->is_async ? core->timing.inject : setup) + rate * count;
     int64_t wavelets = (count + lanes - 1) / lanes;
     if (stream->flags & MESSAGE && (count == 0 || count > stream->extents[0])) {
         fail(core, pe, count == 0 ? MESSAGE_EMPTY : MESSAGE_TOO_LONG, task, where,
              VALUES(operation->number, count, count == 0 ? 0 : stream->extents[0]));
         return WENT_WRONG;
     }
-    struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .done = done,
-                       .tail = done - issued - core->timing.inject - (wavelets - 1) * rate * lanes,
+    cycle leaves = issued + core->timing.inject + (wavelets - 1) * rate * lanes;
+    struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .done = done, .own = leaves,
+                       .tail = done > leaves ? done - leaves : 0,
                        .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
     struct send *send = &own;
     if (!resource_use(core, pe, place, operation, where, issued, done) ||
@@ -456,7 +467,7 @@ static bool takes_twice(struct core *core, const struct open *open, uint32_t whe
 }
 
 static int apply_receive(struct core *core, struct pe *pe, const struct operation *operation,
-                         struct operand_state *operands, uint32_t where, int64_t count, cycle *now) {
+                         struct operand_state *operands, uint32_t where, int64_t count, cycle setup, cycle *now) {
     struct open *open = pool_take(core, &core->opens);
     memset(open, 0, offsetof(struct open, operands));
     open->pe = pe;
@@ -497,11 +508,11 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     if (open->uses_fifo && takes_twice(core, open, where)) {
         return WENT_WRONG;
     }
-    cycle rate = cycles_of(core, operation, operands, 0, 1), issued = *now;
+    cycle rate = pace_of(price_of(core, operation, operands, 0)), issued = *now;
     open->where = where;
     open->task = running_task(pe);
-    open->rate = rate < 1 ? 1 : rate;
-    open->time = issued + core->timing.receive_setup;
+    open->rate = rate;
+    open->time = issued + setup;
     open->count = count;
     open->is_sync = !operation->is_async;
     open->signals_end = operation->has_completion && operation->is_async;
@@ -539,9 +550,11 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
 /* Runs or starts an operation at `*now`, and moves that on; WAITS if the task has to wait for its end. */
 int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
           uint32_t where, cycle *now) {
-    bool holds = false;
+    bool holds = false, in_registers = true; /* numbers aside */
     for (int k = 0; k <= operation->sources; k++) {
-        holds |= !operands[k].is_number && operands[k].descriptor.held != 0;
+        bool held = operands[k].descriptor.held != 0;
+        holds |= !operands[k].is_number && held;
+        in_registers &= operands[k].is_number || held;
     }
     if (holds) {
         operation = from_registers(core, pe, operation, operands, where);
@@ -562,26 +575,31 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     }
     if (core->issued != NULL) {
         uint64_t *issued = core->issued[operation->number];
-        issued[receives                                     ? ISSUED_TO_RECEIVE
+        issued[in_registers                               ? ISSUED_IN_REGISTERS
+               : receives                                 ? ISSUED_TO_RECEIVE
                : operands[0].descriptor.type == QUEUE_RUN ? ISSUED_TO_SEND
                                                             : ISSUED_IN_MEMORY]++;
         issued[ISSUED_ELEMENTS] += count == UNBOUNDED ? 0 : (uint64_t)count;
     }
+    const struct timing *timing = &core->timing;
     if (receives) {
-        return apply_receive(core, pe, operation, operands, where, count, now);
+        cycle setup = in_registers ? timing->register_setup : timing->receive_setup;
+        return apply_receive(core, pe, operation, operands, where, count, setup, now);
     }
     if (operands[0].descriptor.type == QUEUE_RUN) {
-        return apply_send(core, pe, operation, operands, where, count, now);
+        cycle setup = in_registers ? timing->register_setup : timing->send_setup;
+        return apply_send(core, pe, operation, operands, where, count, setup, now);
     }
     uint32_t task = running_task(pe);
-    *now += core->timing.memory_setup;
+    *now += in_registers ? timing->register_setup : timing->memory_setup;
     if (count == 0) {
         if (core->traces) {
             trace_done(core, pe, operation, task, where, *now, 0);
         }
         return DONE_NOW;
     }
-    *now += cycles_of(core, operation, operands, 0, count);
+    struct price price = price_of(core, operation, operands, 0);
+    *now += (count * price.numerator + price.denominator - 1) / price.denominator;
     struct operand made[MAX_OPERANDS];
     for (int k = 0; k <= operation->sources; k++) {
         if (!make_operand(core, pe, operation, task, where, &operands[k], k, 0, count, &made[k])) {

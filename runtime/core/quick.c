@@ -22,7 +22,7 @@ void prepare_quick(struct core *core) {
         }
         operation->plain_numerator = (uint32_t)numerator;
         operation->plain_denominator = (uint32_t)denominator;
-        int64_t rate = (numerator + denominator - 1) / denominator;
+        int64_t rate = (2 * numerator + denominator) / (2 * denominator); /* as `pace_of` has it */
         operation->plain_rate = (uint32_t)(rate < 1 ? 1 : rate);
     }
 }
@@ -243,7 +243,8 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
     struct send here = {.pe = pe, .operation = operation, .where = where, .task = running_task(pe), .queue = row,
                         .done = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count,
                         .count = count, .is_sync = !operation->is_async};
-    here.tail = here.done - run.first - (count - 1) * rate;
+    here.own = run.first + (count - 1) * rate;
+    here.tail = here.done > here.own ? here.done - here.own : 0;
     struct send *send = &here; /* in the pool if it has to wait */
     core->wavelets += count;
     cycle first = run.first, leaves = first + (cycle)(count - 1) * rate;

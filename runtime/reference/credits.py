@@ -100,4 +100,4 @@ class Path:
             if claim.ahead >= count:
                 self.claims.append(Claim(claim.ahead - count, claim.send))
             else:
-                accept(machine, claim.send, first + claim.ahead * rate + self.back + claim.send.tail)
+                accept(machine, claim.send, claim.send.ends(first + claim.ahead * rate + self.back))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
+from ...targets.model import pace
 from ...targets.wavelets import ENDLESS_EXTENT, MAX_DIMENSIONS
-from ..counted import ELEMENTS, IN_MEMORY, TO_RECEIVE, TO_SEND
+from ..counted import ELEMENTS, IN_MEMORY, IN_REGISTERS, TO_RECEIVE, TO_SEND
 from ..fabric.model import UNBOUNDED
 from ..findings import MAX_WALK, Code
 from ..tables.instructions import CONTROL_NUMBER
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
     """Run or start an operation on its operands, the destination first; return False if its task has to wait."""
     _check_operands(machine, issue, operands)
+    in_registers = all(isinstance(operand, Held | int) for operand in operands)
     issue, operands, moving = _from_registers(machine, issue, operands)
     if machine.trace is not None:
         machine.trace.issues(issue)
@@ -40,15 +43,20 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
     receives = isinstance(destination, FifoEnd) or any(isinstance(source, Wavelets | FifoEnd) for source in sources)
     if machine.counted is not None:
         kind = TO_RECEIVE if receives else TO_SEND if isinstance(destination, Wavelets) else IN_MEMORY
+        kind = IN_REGISTERS if in_registers else kind
         counts = machine.counted.issued[issue.operation.number]
         counts[kind] += 1
         counts[ELEMENTS] += 0 if count == UNBOUNDED else count
+    timing = machine.timing
     if receives:
-        rate = max(1, _cycles(machine, issue, [destination, *sources], 1))
-        return receive(machine, issue, destination, sources, count, rate, moving)
+        setup = timing.register_setup if in_registers else timing.receive_setup
+        rate = pace(_price(machine, issue, [destination, *sources]))
+        return receive(machine, issue, destination, sources, count, setup, rate, moving)
     if isinstance(destination, Wavelets):
-        return _send(machine, issue, destination, sources, count)
-    issue.pe.now += machine.timing.memory_setup + _cycles(machine, issue, [destination, *sources], count)
+        setup = timing.register_setup if in_registers else timing.send_setup
+        return _send(machine, issue, destination, sources, count, setup)
+    setup = timing.register_setup if in_registers else timing.memory_setup
+    issue.pe.now += setup + ceil(count * _price(machine, issue, [destination, *sources]))
     compute(machine, issue, destination, sources, 0, count, {})
     if machine.trace is not None:
         machine.trace.completes(issue, issue.pe.now, count)
@@ -100,11 +108,11 @@ def element_count(pe: PE, destination: Descriptor, sources: list[Operand]) -> in
     return count
 
 
-def _cycles(machine: Machine, issue: Issue, operands: list[Operand], count: int) -> int:
-    """Return the cycles of some elements, without the setup."""
+def _price(machine: Machine, issue: Issue, operands: list[Operand]) -> Fraction:
+    """Return the cycles of an element."""
     row = issue.operation.row
     strides = tuple(operand.strides[0] for operand in operands if isinstance(operand, Walk))
-    return ceil(count * machine.timing.element_cycles(row.function, row.operand_bits, strides, row.name))
+    return machine.timing.element_cycles(row.function, row.operand_bits, strides, row.name)
 
 
 def _from_registers(machine: Machine, issue: Issue, operands: list[Operand]) -> tuple[Issue, list[Operand], list[Held]]:
@@ -135,17 +143,19 @@ def _from_registers(machine: Machine, issue: Issue, operands: list[Operand]) -> 
     return issue, found, moving
 
 
-def _send(machine: Machine, issue: Issue, destination: Wavelets, sources: list[Operand], count: int) -> bool:
+def _send(
+    machine: Machine, issue: Issue, destination: Wavelets, sources: list[Operand], count: int, setup: int
+) -> bool:
     """Send: operands are read now, and wavelet k leaves k times the rate after the first."""
     timing, pe = machine.timing, issue.pe
     queue = pe.outputs[destination.queue]
-    rate = max(1, _cycles(machine, issue, sources, 1))
+    rate = pace(_price(machine, issue, sources))
     issued = pe.now
     if destination.message:
         _check_message(machine, issue, destination, count)
-    done = issued + (timing.inject if issue.is_async else timing.send_setup) + rate * count
+    done = issued + (timing.inject if issue.is_async else setup) + rate * count
     wavelets = -(-count // destination.lanes)
-    send = Send(issue, queue, wavelets, done, done - issued - timing.inject - (wavelets - 1) * rate * destination.lanes)
+    send = Send(issue, queue, wavelets, done, issued + timing.inject + (wavelets - 1) * rate * destination.lanes)
     used = [queue.resource]
     if issue.settings.microthread is not None:
         used.append(machine.thread(pe, issue.settings.microthread))

@@ -87,13 +87,13 @@ class OpenOperation:
 
 
 def receive(
-    machine: Machine, issue: Issue, destination: Descriptor, sources: list[Operand], count: int, rate: int,
-    moving: list[Held],
+    machine: Machine, issue: Issue, destination: Descriptor, sources: list[Operand], count: int, setup: int,
+    rate: int, moving: list[Held],
 ) -> bool:  # fmt: skip
-    """Start an operation that receives; return False if its task has to wait for it."""
+    """Start an operation that receives, from `setup` cycles on; return False if its task has to wait for it."""
     pe, settings = issue.pe, issue.settings
     operation = OpenOperation(
-        issue, [], [], destination, sources, count, pe.now + machine.timing.receive_setup, rate, [], moving,
+        issue, [], [], destination, sources, count, pe.now + setup, rate, [], moving,
         any(isinstance(source, Wavelets) and source.message for source in sources),
     )  # fmt: skip
     _open_queues(machine, operation)

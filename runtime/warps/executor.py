@@ -18,12 +18,13 @@ import numpy as np
 from ...diagnostics.errors import LoomError
 from ...operations.float_exceptions import raises
 from ...operations.floats import LOWEST_NORMAL
+from ...targets.model import pace
 from ...targets.wavelets import ENDLESS_EXTENT, POINTER_EXTENT, WORD_BITS, WORD_MASK
 from .arithmetic import ROW_ELEMENTS
 from .fabric import arrivals
 from .fifos import FifoStream, Side
 from .memory import DTYPES, WIDE, is_odd, walk
-from .program import Application, cycles
+from .program import Application, cycles, element_cycles
 from .queues import InputQueue, Message, OutputQueue, Transfer, without_color
 from .registers import Held, behind
 from .sends import Send
@@ -67,20 +68,25 @@ class Executor:
         destination: Any,
         sources: list[Any],
         moving: Sequence[Held] = (),
+        *,
+        in_registers: bool = False,
     ) -> int | None:
         """Run or start an operation for the units of a warp; `moving` are its registers that advance."""
+        timing = self.timing
         count = self.count(warp.units, destination, sources)
         inputs = [source for source in sources if type(source) in RECEIVED]
         if not inputs and type(destination) is MemoryStream:
-            warp.elapsed += self.timing.memory_setup
+            warp.elapsed += timing.register_setup if in_registers else timing.memory_setup
             if count:
                 strides = (destination.strides[0], *_strides(sources))
                 warp.elapsed += cycles(self.timing, application.row, strides, count)
                 self.compute(warp.cls, warp.units, application, destination, sources, 0, count, {})
             return None
         if inputs or type(destination) is FifoStream:
-            return self._receive(warp, application, destination, sources, inputs, count, moving)
-        return self._send(warp, application, destination, sources, count)
+            setup = timing.register_setup if in_registers else timing.receive_setup
+            return self._receive(warp, application, destination, sources, inputs, count, setup, moving)
+        setup = timing.register_setup if in_registers else timing.send_setup
+        return self._send(warp, application, destination, sources, count, setup)
 
     def count(self, units: UnitSet, destination: Any, sources: list[Any]) -> int:
         """Return the iterations: the length of the shortest stream that has one.
@@ -245,11 +251,12 @@ class Executor:
     # Sending
 
     def _send(
-        self, warp: Warp, application: Application, destination: QueueStream, sources: list[Any], count: int
-    ) -> int | None:
+        self, warp: Warp, application: Application, destination: QueueStream, sources: list[Any], count: int,
+        setup: int,
+    ) -> int | None:  # fmt: skip
         timing = self.timing
         row = application.row
-        per_element = max(1, cycles(timing, row, _strides(sources), 1))
+        per_element = pace(element_cycles(timing, row, _strides(sources)))
         issued = warp.now
         units = warp.units
         queue = destination.queue
@@ -259,7 +266,7 @@ class Executor:
         if application.is_async:
             done = issued + (timing.inject + per_element * count)
         else:
-            done = issued + (timing.send_setup + per_element * count)
+            done = issued + (setup + per_element * count)
         wavelets = -(-count // destination.lanes)
         send = Send(application, queue, units, wavelets, done) if wavelets > queue.room else None
         if queue.network is not None and (destination.message or destination.control):
@@ -294,7 +301,7 @@ class Executor:
                 self._signal(warp.cls, application, units, done)
             return None
         if send is None:
-            warp.elapsed += timing.send_setup + per_element * count
+            warp.elapsed += setup + per_element * count
             return None
         if not some(send.waiting != 0):
             queue.resource.release(units, send.done)
@@ -641,6 +648,7 @@ class Executor:
         sources: list[Any],
         inputs: list[QueueStream | FifoStream],
         count: int,
+        setup: int,
         moving: Sequence[Held],
     ) -> int | None:
         queues: list[InputQueue] = []
@@ -666,9 +674,9 @@ class Executor:
             queues.append(destination.fifo.writing.queue)
         timing, row = self.timing, application.row
         strides = (*_strides([destination]), *_strides(sources))
-        rate = max(1, cycles(timing, row, strides, 1))
+        rate = pace(element_cycles(timing, row, strides))
         issued = warp.now
-        ready = issued + timing.receive_setup
+        ready = issued + setup
         transfer = Transfer(
             application, warp.units, queues, destination, sources, count, ready, rate,
             None if application.is_async else warp,
@@ -687,16 +695,16 @@ class Executor:
                 warp.cls.unresolved[warp.units.index] += 1
             self._then_deliver(lambda: self._post(transfer))
             return None
-        return self._then_deliver(lambda: self._receive_now(warp, transfer))
+        return self._then_deliver(lambda: self._receive_now(warp, transfer, setup))
 
-    def _receive_now(self, warp: Warp, transfer: Transfer) -> int | None:
+    def _receive_now(self, warp: Warp, transfer: Transfer, setup: int) -> int | None:
         """Run a synchronous read: go on at once if every unit has its wavelets, else suspend the warp."""
         if transfer.polled:
             return self._poll(warp, transfer)
         if transfer.count == 0:
             for resource in transfer.resources:
                 resource.release(transfer.units, transfer.time)
-            warp.elapsed += self.timing.receive_setup
+            warp.elapsed += setup
             return None
         while transfer.position < transfer.count and not transfer.header:
             messages, units = self._take(transfer)

@@ -1230,7 +1230,7 @@ class Body:
         self, application: Application, destination: int, sources: Sequence[int], cost: int, place: int
     ) -> Instruction:
         """Compile an operation with registers among its operands, which say how it runs and may advance."""
-        executor = self.machine.executor
+        executor, every = self.machine.executor, (destination, *sources)
 
         def apply(warp: Warp) -> int | None:
             slots, chosen = warp.slots, application
@@ -1238,9 +1238,7 @@ class Body:
             moving: list[Held] = []
             # The first operand that says how the operation runs decides, destination before sources.
             settled = False
-            for slot, kind in zip(
-                (destination, *sources), (application.row.destination, *application.row.sources), strict=True
-            ):
+            for slot, kind in zip(every, (application.row.destination, *application.row.sources), strict=True):
                 value = slots[slot]
                 if type(value) is Held:
                     held, value = value, value.stream
@@ -1270,7 +1268,11 @@ class Body:
                 count = executor.count(warp.units, values[0], values[1:])
                 for held in moving:
                     held.register.load(warp.units, behind(held.stream, count), save_address=True, settings=None)
-            return executor.execute(warp, chosen, values[0], values[1:], moving)
+            in_registers = all(
+                type(slots[slot]) is Held or not isinstance(slots[slot], MemoryStream | QueueStream | FifoStream)
+                for slot in every
+            )
+            return executor.execute(warp, chosen, values[0], values[1:], moving, in_registers=in_registers)
 
         return apply
 

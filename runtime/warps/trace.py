@@ -77,12 +77,14 @@ class TracingExecutor(Executor):
         destination: Any,
         sources: list[Any],
         moving: Sequence[Held] = (),
+        *,
+        in_registers: bool = False,
     ) -> int | None:
         self._trace.record(
             "operation", application.text, warp.cls, warp.units, warp.now,
             where=application.where, microthread=application.microthread,
         )  # fmt: skip
-        return super().execute(warp, application, destination, sources, moving)
+        return super().execute(warp, application, destination, sources, moving, in_registers=in_registers)
 
     def complete(self, transfer: Transfer) -> None:
         application = transfer.application

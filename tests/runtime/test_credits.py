@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomir import targets
+from loomir.operations.prices import of
 from loomir.runtime import Deadlock
 
 from ..searches import examples
@@ -18,6 +19,10 @@ from .flow_modules import parse
 from .machines import load
 
 pytestmark = pytest.mark.executors("reference", "core")
+
+SLOW = 2
+PRICES = of({"single_multiply": SLOW})
+"""Multiplications are slower than wavelets, so that they hold them up."""
 
 
 class Case(NamedTuple):
@@ -118,7 +123,7 @@ def program(case: Case) -> str:
 def run(case: Case) -> tuple[list[int], list[int], list[int]]:
     """Return when sends and receives are issued, and when the tasks start that follow sends."""
     trace = io.BytesIO()
-    load(parse(program(case)), trace=trace).run(100_000)
+    load(parse(program(case)), trace=trace, prices=PRICES).run(100_000)
     events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
     first, last = "PE (0, 0)", f"PE ({case.hops}, 0)"
     issues, takes = (
@@ -135,7 +140,7 @@ def ends(case: Case, issues: list[int], receives: list[int]) -> list[int]:
     timing = target.timing
     capacity = target.output_queue_words[2] + target.input_queue_words[2] + case.hops * timing.link_words
     latency = case.hops * timing.hop + timing.ramp
-    multiplied = int(timing.single_multiply)
+    multiplied = SLOW
     ready = [
         (issue + timing.receive_setup, multiplied if slow else 1)
         for issue, (count, _, slow) in zip(receives, case.receives, strict=True)
@@ -226,7 +231,7 @@ def test_the_slowest_receiver_of_a_multicast_holds_the_others_back(
 ) -> None:
     case, others = drawn
     trace = io.BytesIO()
-    machine = load(parse(multicast_program(case, others)), trace=trace)
+    machine = load(parse(multicast_program(case, others)), trace=trace, prices=PRICES)
     machine.run(100_000)
     events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
     issues = [
@@ -236,7 +241,7 @@ def test_the_slowest_receiver_of_a_multicast_holds_the_others_back(
     tasks = sorted(event["cycle"] for event in events if event["event"] == "task" and event["pes"] == "PE (0, 0)")[1:]
     target = targets.get(case.target)
     timing = target.timing
-    multiplied = int(timing.single_multiply)
+    multiplied = SLOW
     ready = [
         [
             (issue + timing.receive_setup, multiplied if slow else 1)

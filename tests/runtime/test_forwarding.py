@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomir import targets
+from loomir.operations.prices import of
 from loomir.runtime import Deadlock
 
 from ..searches import examples
@@ -17,6 +18,10 @@ from .flow_modules import parse
 from .machines import load
 
 pytestmark = pytest.mark.executors("reference", "core")
+
+SLOW = 2
+PRICES = of({"single_multiply": SLOW})
+"""Multiplications are slower than wavelets, so that they hold them up."""
 
 
 def program(target: str, sends: list[int], late: int, receives: list[tuple[int, int]], *, slow: bool) -> str:
@@ -101,7 +106,7 @@ def test_a_slow_receiver_holds_back_who_passes_on_and_who_sends(
         if count:
             receives.append((count, turns))
     trace = io.BytesIO()
-    machine = load(parse(program(name, sends, late, receives, slow=slow)), trace=trace)
+    machine = load(parse(program(name, sends, late, receives, slow=slow)), trace=trace, prices=PRICES)
     machine.run(100_000)
     events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
     issues = [
@@ -112,7 +117,7 @@ def test_a_slow_receiver_holds_back_who_passes_on_and_who_sends(
     timing = target.timing
     held = [target.output_queue_words[k] + target.input_queue_words[k] + timing.link_words for k in (2, 3)]
     latency = timing.hop + timing.ramp
-    pace = int(timing.single_multiply) if slow else 1
+    pace = SLOW if slow else 1
     starts = [issue for issue, (count, _) in zip(issues[2], receives, strict=True) for _ in range(count)]
     leave: list[int] = []
     passes: list[int] = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from fractions import Fraction
+from math import ceil
 from random import Random
 from typing import Any
 
@@ -131,3 +133,96 @@ def test_executors_count_random_programs_alike(seed: int) -> None:
                 machine.run(20_000, allow_pending=True)
         counts.append(machine.statistics().get("costs"))
     assert counts[0] == counts[1] != {}
+
+
+REGISTERS = """
+    flow.fabric @registers target "wse3" grid 2 by 1 {{
+      flow.color @c = 3
+      flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1, :] from [west] to [ramp]
+      flow.units @cell on [:, :] words 64 {{
+        flow.buffer @a at 0 : memref<4xf32>
+        flow.queue input @in id 2 colors [@c on [:, :]]
+        flow.queue output @out id 2 colors [@c on [:, :]]
+        flow.export @main as "main"
+        flow.func @main(%y: f32) {{
+          %walk = flow.stream @a at 0 strides [1] extents [4] : !flow.stream<f32>
+          %first = flow.queue_stream @out extent 4 : !flow.stream<f32>
+          %last = flow.queue_stream @in extent 4 : !flow.stream<f32>
+          flow.load_register dest 0, %walk : !flow.stream<f32>
+          flow.load_register dest 1, %first : !flow.stream<f32>
+          flow.load_register src1 0, %walk : !flow.stream<f32>
+          flow.load_register src1 1, %last : !flow.stream<f32>
+          %to = flow.register dest 0 : !flow.stream<f32>
+          %send = flow.register dest 1 : !flow.stream<f32>
+          %from = flow.register src1 0 : !flow.stream<f32>
+          %receive = flow.register src1 1 : !flow.stream<f32>
+          %x = flow.coordinate x : i16
+          %zero = arith.constant 0 : i16
+          %is_first = arith.cmpi eq, %x, %zero : i16
+          scf.if %is_first {{
+            {sends}
+          }} else {{
+            {receives}
+          }}
+          flow.return
+        }}
+      }}
+    }}"""
+TYPES = "!flow.stream<f32>, !flow.stream<f32>"
+SCALED = f"{TYPES}, f32"
+SETUPS = [
+    (f"flow.apply fmovs %to, %from : {TYPES}", "", "register_setup"),
+    (f"flow.apply fadds %to, %from, %y : {SCALED}", "", "register_setup"),
+    (f"flow.apply fadds %to, %walk, %y : {SCALED}", "", "memory_setup"),
+    (f"flow.apply fmovs %walk, %from : {TYPES}", "", "memory_setup"),
+    (f"flow.apply fmovs %send, %from : {TYPES}", "", "register_setup"),
+    (f"flow.apply fmovs %send, %walk : {TYPES}", "", "send_setup"),
+    (f"flow.apply fmovs %first, %from : {TYPES}", "", "send_setup"),
+    (f"flow.apply fmovs %send, %from : {TYPES}", f"flow.apply fmovs %to, %receive : {TYPES}", "register_setup"),
+    (f"flow.apply fmovs %send, %from : {TYPES}", f"flow.apply fmovs %walk, %receive : {TYPES}", "receive_setup"),
+    (f"flow.apply fmovs %send, %from : {TYPES}", f"flow.apply fmovs %to, %last : {TYPES}", "receive_setup"),
+]
+"""What the first PE does and what the second, and the setup of the last of them."""
+
+
+def clocks_of(sends: str, receives: str, prices: dict[str, Any]) -> list[int]:
+    machine = load(parse(REGISTERS.format(sends=sends, receives=receives)), prices=of(NOTHING | prices))
+    machine.launch("main", [1.5])
+    machine.run()
+    return machine.clocks.ravel().tolist()
+
+
+@pytest.mark.parametrize(("sends", "receives", "name"), SETUPS)
+def test_operations_on_registers_alone_have_a_setup_of_their_own(sends: str, receives: str, name: str) -> None:
+    """A descriptor that is given as such, and not by its register, makes an operation an ordinary one."""
+    end = int(bool(receives))
+    for other in ("memory_setup", "send_setup", "receive_setup", "register_setup"):
+        # So long that wavelets are there before.
+        short, long = (clocks_of(sends, receives, {other: setup})[end] for setup in (1000, 3000))
+        assert long - short == 2000 * (other == name)
+
+
+@pytest.mark.executors("core", "reference")
+def test_setups_are_counted_apart() -> None:
+    for sends, receives, name in SETUPS:
+        machine = load(parse(REGISTERS.format(sends=sends, receives=receives)), counts=True)
+        machine.launch("main", [1.5])
+        machine.run()
+        counts = machine.statistics()["costs"]
+        setups = {key: count for key, count in counts.items() if key.endswith("_setup")}
+        mine = {name: 1} if not receives else {"register_setup": 1} | {name: 1 + (name == "register_setup")}
+        assert setups == mine
+
+
+@pytest.mark.parametrize(("price", "paces"), [("1/4", 1), ("6/5", 1), ("3/2", 2), ("7/3", 2), (3, 3)])
+def test_an_operation_that_receives_takes_elements_at_whole_cycles(price: str | int, paces: int) -> None:
+    """The nearest number to the price of an element, one at least; in memory the sum of all prices is rounded up."""
+    prices = {"elements": {"fadds": price, "fmovs": 0}}
+    sends, receives = f"flow.apply fmovs %first, %walk : {TYPES}", f"flow.apply fadds %walk, %last, %y : {SCALED}"
+    # Wavelets come one a cycle, before it is ready.
+    late = 100
+    ends = clocks_of(sends, receives, prices | {"receive_setup": late})
+    assert ends[1] == late + 4 * paces
+    memory = clocks_of(f"flow.apply fadds %walk, %walk, %y : {SCALED}", "", prices)
+    assert memory[0] == ceil(4 * Fraction(price))

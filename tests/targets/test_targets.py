@@ -35,14 +35,15 @@ def test_ways_of_wavelets() -> None:
         ("move", (16, 16), (1, 1), Fraction(1, 4)),
         ("move", (32, 32), (1, 1), Fraction(1, 2)),
         ("add", (16, 16, 16), (1, 1, 1), Fraction(1, 4)),
-        ("add", (32, 32, 32), (1, 1, 1), Fraction(1, 2)),
-        ("multiply_add", (32, 32, 32, 32), (1, 1, 1), Fraction(1)),
+        # The appendix says 1/2 and 1; published stencils take 0.95 and 1.17.
+        ("add", (32, 32, 32), (1, 1, 1), Fraction(1)),
+        ("multiply_add", (32, 32, 32, 32), (1, 1, 1), Fraction(6, 5)),
     ],
 )
 def test_cycles_of_an_element_on_wse2(
     function: str, bits: tuple[int, ...], strides: tuple[int, ...], cycles: Fraction
 ) -> None:
-    """What the appendix on SIMD mode says of that machine."""
+    """What the appendix on SIMD mode says of that machine, but for floats of 32 bits."""
     assert targets.get("wse2").timing.element_cycles(function, bits, strides) == cycles
 
 
@@ -52,8 +53,8 @@ def test_cycles_of_an_element_on_wse2(
         ("add", (16, 16, 16), (1, 1, 1), Fraction(1, 4)),
         ("multiply", (16, 16, 16), (1, 1, 1), Fraction(1, 4)),
         ("multiply_add", (16, 16, 16, 16), (1, 1, 1), Fraction(1, 4)),
-        ("multiply_add", (32, 32, 32, 32), (1, 1, 1), Fraction(2)),
-        ("multiply", (32, 32, 32), (1, 1, 1), Fraction(2)),
+        ("multiply_add", (32, 32, 32, 32), (1, 1, 1), Fraction(6, 5)),
+        ("multiply", (32, 32, 32), (1, 1, 1), Fraction(6, 5)),
         ("multiply_add", (32, 32, 16, 16), (1, 1, 1), Fraction(1, 2)),
         ("add", (32, 32, 32), (1, 1, 1), Fraction(1, 2)),
         ("move", (16, 16), (1, 1), Fraction(1, 8)),
