@@ -361,7 +361,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     make_pool(&core->runs, sizeof(struct run));
     make_pool(&core->opens, sizeof(struct open));
     make_pool(&core->send_pool, sizeof(struct send));
-    make_pool(&core->paths, sizeof(struct path));
+    make_pool(&core->paths, sizeof(struct other_path));
     make_pool(&core->claims, sizeof(struct claim));
     make_pool(&core->multicasts, sizeof(struct multicast));
     make_pool(&core->moments, sizeof(struct moment));

@@ -7,22 +7,39 @@
  */
 #include "machine.h"
 
+/* Returns an origin in another order than that in which senders come, which would make the tree of ways a list. */
+static uint64_t mixed(uint64_t origin) { return (origin ^ origin >> 32) * 0x9E3779B97F4A7C15; }
+
+/* Returns the record of the way of a sender that is not the first, made if need be. */
+static struct path *other_path(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
+    struct other_path *root = (struct other_path *)(void *)input->path.next, **link = &root;
+    uint64_t key = mixed(origin);
+    while (*link != NULL) {
+        struct other_path *other = *link;
+        if (other->path.origin == origin) {
+            return &other->path;
+        }
+        link = key < mixed(other->path.origin) ? &other->before : &other->behind;
+    }
+    struct path **list = root == NULL ? &input->path.next : &root->path.next;
+    struct other_path *made = pool_take(core, &core->paths);
+    *made = (struct other_path){
+        .path = {.next = *list, .origin = origin, .capacity = way->capacity, .back = way->back}};
+    *list = &made->path;
+    *link = made;
+    return &made->path;
+}
+
 /* Returns the record of a way at its receiver. */
 struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
     struct path *path = &input->path;
     if (path->origin == origin) {
         return path;
     }
-    struct path *others = path->next;
     if (path->origin != NO_ORIGIN) {
-        for (path = others; path != NULL; path = path->next) {
-            if (path->origin == origin) {
-                return path;
-            }
-        }
-        path = input->path.next = pool_take(core, &core->paths);
+        return other_path(core, input, way, origin);
     }
-    *path = (struct path){.next = others, .origin = origin, .capacity = way->capacity, .back = way->back};
+    *path = (struct path){.origin = origin, .capacity = way->capacity, .back = way->back};
     return path;
 }
 
@@ -157,6 +174,8 @@ static void keep_takes(struct core *core, struct path *path) {
     older->sum += path->last.count;
 }
 
+enum { MAX_TAKES = 1 << 30 }; /* of one pace that are remembered, far more than a way holds */
+
 /* Notes when wavelets of a way are taken. */
 void note_takes(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
     struct takes *last = &path->last;
@@ -164,6 +183,10 @@ void note_takes(struct core *core, struct path *path, cycle first, cycle rate, u
     if (last->count > 0 && (count == 1 || rate == step) && step > 0 && step < UINT32_MAX &&
         first == last->first + (cycle)last->count * step) {
         last->rate = (uint32_t)step; /* they go on at the same pace */
+        if (last->count >= MAX_TAKES) {
+            last->first += (cycle)(MAX_TAKES / 2) * step; /* more than any way holds are left */
+            last->count -= MAX_TAKES / 2;
+        }
         last->count += count;
     } else {
         keep_takes(core, path);

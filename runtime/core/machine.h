@@ -223,6 +223,12 @@ struct path {
     uint64_t origin;           /* NO_ORIGIN: of no sender yet */
 };
 #define NO_ORIGIN UINT64_MAX
+/* Of a sender that is not the first to its queue. They follow each other from the second sender on, which is the root of
+ * a tree of them too, in the order of `mixed` origins. */
+struct other_path {
+    struct path path;
+    struct other_path *before, *behind;
+};
 
 /* A send by several ways, which may be full; or the place of a router among what waits for a way */
 struct multicast {
