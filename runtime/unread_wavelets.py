@@ -65,6 +65,16 @@ def in_queue(
     return Unread(plain(label), place, count, plain(queue), None, label, state)
 
 
+def at_sender(label: str, place: Unit, count: int, queue: str, number: int) -> Unread:
+    """Return wavelets for an input queue that has taken what came, and whose senders find no room for more."""
+    whose = "its" if count == 1 else "their"
+    state = (
+        f"for input queue {queue} (id {number}) of PE {place} {_are(count)} still at {whose} sender: there is no room "
+        "on all ways"
+    )
+    return Unread(plain(label), place, count, plain(queue), None, label, state, is_behind=True)
+
+
 def without_queue(label: str, place: Unit, count: int, sender: Unit) -> Unread:
     """Return wavelets that a PE has sent to one without an input queue for their color."""
     state = f"{_were(count)} sent by PE {sender} to PE {place}, where no operation and no task reads the color"

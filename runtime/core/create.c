@@ -183,6 +183,9 @@ static void prepare_queue(struct core *core, const struct core_input *input, str
     if (queue->network != 0 && queue->senders == 0) {
         queue->senders = 1; /* whoever sends a message */
     }
+    if (queue->senders > 1 && !queue->is_sink) {
+        queue->entries = core_allocate(core, class->units, sizeof(struct entry *));
+    }
     queue->is_static = queue->network == 0;
     queue->is_taskless = queue->is_input && queue->task == NO_TASK && !queue->is_sink;
     queue->is_uniform = true;
@@ -363,6 +366,8 @@ static void prepare(struct core *core, const struct core_input *input) {
     make_pool(&core->send_pool, sizeof(struct send));
     make_pool(&core->paths, sizeof(struct other_path));
     make_pool(&core->claims, sizeof(struct claim));
+    make_pool(&core->entries, sizeof(struct entry));
+    make_pool(&core->newcomers, sizeof(struct newcomer));
     make_pool(&core->multicasts, sizeof(struct multicast));
     make_pool(&core->moments, sizeof(struct moment));
     make_pool(&core->earlies, sizeof(struct early));
@@ -441,6 +446,7 @@ void core_destroy(struct core *core) {
         }
         for (uint32_t q = 0; q < class->queue_count && class->queues != NULL; q++) {
             free(class->queues[q].unread);
+            free(class->queues[q].entries);
         }
         free(class->tasks);
         free(class->queues);

@@ -353,7 +353,41 @@ static struct queued_record queued_in(const struct input *input) {
     return found;
 }
 
-/* Stores what is in the input queues, but for those of the host; returns how many of them hold something. */
+static uint32_t not_handed_over(const struct multicast *multicast) {
+    const struct run *run = &multicast->run;
+    uint32_t left = 0;
+    for (uint32_t k = run->taken; k < run->count; k++) {
+        left += !is_ignored(run, k);
+    }
+    return left;
+}
+
+/* Stores what sends that are handed over as there is room have left for each of their receivers, behind `count` records;
+ * returns how many they are then. */
+static uint64_t store_multicasts(const struct core *core, const struct path *path, struct queued_record *records,
+                                 uint64_t room, uint64_t count) {
+    for (; path != NULL; path = path->next) {
+        for (const struct multicast *multicast = path->waiting; multicast != NULL; multicast = multicast->next) {
+            uint32_t left = multicast->router == NULL ? not_handed_over(multicast) : 0;
+            uint32_t list = left > 0 ? multicast->queue->ways[multicast->pe->unit] : 0; /* 0 is empty */
+            for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
+                const struct way *way = &core->ways[k];
+                if (way->capacity == 0) {
+                    continue;
+                }
+                if (count < room) {
+                    records[count] = (struct queued_record){
+                        .row = way->queue, .pe = (uint32_t)((int64_t)multicast->pe->number + way->offset), .count = left,
+                        .held = left};
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+/* Stores what is in the input queues, but for those of the host; returns how many records there are. */
 uint64_t core_queued(const struct core *core, struct queued_record *records, uint64_t room) {
     uint64_t count = 0;
     for (uint32_t c = 0; c < core->class_count; c++) {
@@ -364,6 +398,7 @@ uint64_t core_queued(const struct core *core, struct queued_record *records, uin
                 if (class->queues[q].is_sink) {
                     continue;
                 }
+                count = store_multicasts(core, &pe->inputs[q].path, records, room, count);
                 if (pe->inputs[q].first == NULL) {
                     continue;
                 }

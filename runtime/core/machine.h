@@ -179,12 +179,14 @@ struct run {
     union {
         struct path *path;   /* NULL: from a host, or of a FIFO */
         struct piece *piece; /* if `is_piece`: what is to know of all that are taken */
+        struct entry *entry; /* if `is_entered` */
     };
     cycle first;
     uint64_t origin; /* of runs that are there in one cycle the one with the smaller comes first */
     int32_t step;
     uint32_t rate, count, taken, sender;
     uint8_t is_piece;      /* it is part of a message of a network */
+    uint8_t is_entered;    /* it has come to a queue in which senders meet */
     uint8_t size, control; /* `size`: 2 if the sender's memory has elements of 16 bits, 0 of places in a FIFO */
 };
 
@@ -230,7 +232,21 @@ struct other_path {
     struct other_path *before, *behind;
 };
 
-/* A send by several ways, which may be full; or the place of a router among what waits for a way */
+/* A wavelet that has come to a queue in which senders meet, and has found no room */
+struct newcomer {
+    struct newcomer *next;
+    struct path *way; /* by which it has come, or NULL */
+    cycle time;
+};
+
+/* The words of a queue in which senders meet, which they share: a way holds the others alone, and a wavelet gives its
+ * place there back when it enters the queue. They enter in the order in which they come. */
+struct entry {
+    struct path words; /* `pending` have entered and not been taken */
+    struct newcomer *first, *last;
+};
+
+/* A send by several ways, or to where senders meet, which may be full; or the place of a router among what waits for a way */
 struct multicast {
     struct multicast *next; /* that waits for the same way */
     struct router *router;  /* or NULL */
@@ -415,6 +431,7 @@ struct queue {
     const int16_t *colors;
     const uint32_t *ways; /* list of ways of each unit */
     uint32_t *unread;     /* wavelets sent of which some go unread; may be NULL */
+    struct entry **entries; /* of each unit, if senders meet in it; NULL before the first wavelet */
 };
 enum { UNROUTED = 1, SWALLOWED = 2, LOST = 4, PARTLY_UNREAD = 8 };
 
@@ -448,6 +465,7 @@ struct way {
     uint32_t queue, latency;
     uint32_t port; /* of the receiver's router, by which wavelets come */
     uint32_t back, capacity;
+    uint32_t meets; /* others send to the queue as well */
 };
 
 /* Wavelets that come to a queue of a PE */
@@ -628,7 +646,7 @@ struct core {
 
     struct send *sends;
     int64_t multicasts_waiting; /* and forwarders, and routers; those of all partitions count */
-    struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts;
+    struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts, entries, newcomers;
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
     uint64_t block_count, block_room;
@@ -857,6 +875,10 @@ static inline uint64_t origin_by(const struct way *way, const struct pe *pe, con
     return (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;
 }
 
+/* entry.c */
+void enter_queue(struct core *core, struct pe *pe, uint32_t place, struct run *run);
+void entry_taken(struct core *core, struct entry *entry, cycle first, cycle rate, uint32_t count);
+
 /* room.c */
 struct room {
     uint32_t count;    /* wavelets that may leave */
@@ -882,15 +904,19 @@ bool has_full_ways(const struct core *core, const struct pe *pe, const struct qu
 bool has_room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle first);
 bool find_credits(struct core *core, struct open *open);
 
-/* multicast.c */
+/* multicast.c: sends that are handed over as there is room: by several ways, or to where senders meet */
 void wait_for_path(struct core *core, struct path *full, struct multicast *multicast);
 void multicast_advance(struct core *core, struct multicast *multicast);
 void multicast_send(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
                     struct send **send);
+/* Returns whether a bit of a control wavelet keeps it from the compute engine. */
+static inline bool is_ignored(const struct run *run, uint32_t k) {
+    return run->control && run->payload->words[k] >> 24 & 1;
+}
 static inline bool is_multicast(const struct core *core, const struct pe *pe, const struct queue *queue) {
     uint32_t list = queue->ways[pe->unit], ways = 0;
     for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
-        ways += core->ways[k].capacity > 0;
+        ways += core->ways[k].capacity > 0 ? 1 + core->ways[k].meets : 0;
     }
     return ways > 1;
 }
@@ -970,6 +996,8 @@ bool message_of(const struct core *core, const struct send *send, uint32_t *plac
 static inline void run_taken(struct core *core, const struct run *run, uint32_t count, cycle time, cycle rate) {
     if (run->is_piece) {
         piece_taken(core, run, run->taken, count, time, rate);
+    } else if (run->is_entered) {
+        entry_taken(core, run->entry, time, rate, count);
     } else {
         path_taken(core, run->path, time, rate, count);
     }

@@ -5,10 +5,6 @@
  */
 #include "machine.h"
 
-static bool is_ignored(const struct run *run, uint32_t k) {
-    return run->control && run->payload->words[k] >> 24 & 1;
-}
-
 /* Has a multicast, or a router, go on when a wavelet of a way is taken. */
 void wait_for_path(struct core *core, struct path *full, struct multicast *multicast) {
     multicast->next = full->waiting;

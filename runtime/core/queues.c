@@ -612,6 +612,9 @@ void admit_first(struct core *core, struct arrival *arrival) {
         core->runs_due--;
         pool_give(&core->arrivals, arrival);
     }
+    if (!its.pe->class->queues[its.place].is_sink) {
+        enter_queue(core, its.pe, its.place, its.run);
+    }
     admit(core, its.pe, its.place, its.run);
 }
 

@@ -249,7 +249,8 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
     core->wavelets += count;
     cycle first = run.first, leaves = first + (cycle)(count - 1) * rate;
     uint32_t list = queue->ways[pe->unit], behind = core->list_first[list + 1];
-    if (behind - core->list_first[list] > 1 && is_multicast(core, pe, queue) &&
+    uint32_t ways = behind - core->list_first[list];
+    if ((ways > 1 || (ways == 1 && core->ways[core->list_first[list]].meets)) && is_multicast(core, pe, queue) &&
         !has_room(core, pe, queue, count, first)) {
         multicast_send(core, pe, queue, &run, &send);
         behind = 0;

@@ -338,7 +338,10 @@ class _Connector:
             for name in ("latency", "port", "back"):
                 ways[name] = _joined(getattr(pairs, name))
             # What is on the way there and back always has room.
-            held = _joined(pairs.words) + int(records["room"][sender]) + int(records["room"][reader])
+            tally = self.tally[reader]
+            meets = tally is not None and int(tally.max(initial=0)) > 1
+            ways["meets"] = meets
+            held = _joined(pairs.words) + int(records["room"][sender]) + (0 if meets else int(records["room"][reader]))
             ways["capacity"] = np.maximum(held, ways["latency"] + ways["back"])
             parts.setdefault(sender, []).append((unit[source], ways))
             self.room[sender] = min(self.room[sender], self.room[reader])

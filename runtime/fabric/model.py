@@ -33,13 +33,18 @@ end at their own router or ramp; some end where they should not, which is an err
 no queue for the color, so that the wavelets of the unit are counted (`Fabric.unread`)."""
 
 WAY: np.dtype[Any] = np.dtype(
-    [("offset", "<i4"), ("queue", "<u4"), ("latency", "<u4"), ("port", "<u4"), ("back", "<u4"), ("capacity", "<u4")],
+    [
+        ("offset", "<i4"), ("queue", "<u4"), ("latency", "<u4"), ("port", "<u4"), ("back", "<u4"), ("capacity", "<u4"),
+        ("meets", "<u4"),
+    ],
     align=True,
-)
+)  # fmt: skip
+
 """Where wavelets of a unit arrive: at `queue` of the PE whose number is larger by `offset`, `latency` cycles after they
 leave, by `port` of its router. Wavelets of several senders that arrive in one cycle come in the order of (port, row of
 the sender, column of the sender, output queue). The way holds `capacity` wavelets, those in the queues at its ends
-included; a credit needs `back` cycles for the way back. A way to a sink is never full: its capacity is 0."""
+included; a credit needs `back` cycles for the way back. A way to a sink is never full: its capacity is 0. `meets` is 1
+if others send to the queue as well: they share its words, which `capacity` then leaves out."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,9 +40,11 @@ from .arithmetic import WIDE
 from .credits import Path
 from .descriptors import kind_name
 from .directives import Directives
+from .entry import Entry
 from .fifos import Fifo, Side, places
 from .interpreter import bytes_of, enter, run
 from .messages import Network
+from .multicast import Multicast
 from .order import Kind, Order
 from .pes import PE, Issue, UnitClass
 from .program import Program
@@ -89,6 +91,8 @@ class Machine:
         self.arriving: deque[Callable[[], None]] = deque()
         """Hands over runs that have come to queues, when the operation at work is done with its own."""
         self.is_delivering = False
+        self.multicasts: dict[Multicast, None] = {}
+        """Those of which wavelets are still to be handed over."""
         self.sends: dict[Send, None] = {}
         """Sends for which some receiver has no room yet."""
         self._warnings: list[Any] = []
@@ -161,8 +165,9 @@ class Machine:
         resource = Resource(partial(self._conflict, pe, Code.USES_QUEUE, number))
         shared = (number, row)
         if row.direction == INPUT:
+            meets, room = int(fabric.senders[number]) > 1, int(fabric.room[number])
             pe.inputs[number] = InputQueue(
-                *shared, int(fabric.room[number]), resource, int(fabric.senders[number]) > 1,
+                *shared, room, resource, meets, Entry(room) if meets else None,
                 None if network == NOWHERE else network,
             )  # fmt: skip
             return
@@ -182,7 +187,7 @@ class Machine:
         if row["capacity"]:
             path = Path(int(row["capacity"]), int(row["back"]), int(self.fabric.room[reader]))
         origin = int(row["port"]) << 60 | pe.number << 32 | queue
-        return Way(pe.number + int(row["offset"]), reader, int(row["latency"]), origin, path)
+        return Way(pe.number + int(row["offset"]), reader, int(row["latency"]), origin, path, bool(row["meets"]))
 
     def _make_task(self, pe: PE, number: int) -> None:
         row = self.program["tasks"][number]
@@ -371,6 +376,10 @@ class Machine:
 
         def admit(cycle: int) -> None:
             first, run.taken = run.head, run.taken + 1
+            if queue.entry is not None:
+                assert not isinstance(first.path, Entry)
+                queue.entry.come(self, first.path, cycle)
+                first.path = queue.entry
             if run.remaining:
                 # Those of others may come in between.
                 self.order.schedule(run.head_time, Kind.RUN, pe, (run.origin,), admit)

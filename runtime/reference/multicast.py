@@ -1,7 +1,8 @@
 """Multicasts: a wavelet leaves when there is room for it on all its ways, so that the slowest receiver holds all back.
 
 What all ways have room for is handed over at once; the rest follows as credits come back. Which wavelets go together
-makes no difference: each leaves at the larger of its own time and those of its credits.
+makes no difference: each leaves at the larger of its own time and those of its credits. So it is with a single way to a
+queue where senders meet.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class Multicast:
-    """A send with several ways that may be full, of which `parts` are to be handed over: wavelets, and the own time of
-    the first of each part."""
+    """A send with several ways that may be full, or one to where senders meet, of which `parts` are to be handed over:
+    wavelets, and the own time of the first of each part."""
 
     machine: Machine
     send: Send
@@ -36,6 +37,7 @@ class Multicast:
     def start(self) -> None:
         """Hand over what there is room for; the send waits for the rest."""
         self.send.waiting += 1
+        self.machine.multicasts[self] = None
         self.advance()
 
     def advance(self) -> None:
@@ -56,5 +58,6 @@ class Multicast:
                 run = Run(wavelets[:count], first + way.latency, rate, self.control, way.origin, path=way.path)
                 self.machine.arrive(way.pe, self.machine.queue(way.pe, way.queue), run)
             self.leaves = first + (count - 1) * rate
+        del self.machine.multicasts[self]
         self.send.leaves(self.leaves)
         accept(self.machine, self.send, self.send.done)

@@ -11,6 +11,7 @@ from .tasks import NEVER, Task
 
 if TYPE_CHECKING:
     from .credits import Path
+    from .entry import Entry
     from .pes import PE, Issue
     from .receiving import OpenOperation
 
@@ -46,7 +47,7 @@ class Run:
     control: bool = False
     origin: int = 0
     taken: int = 0
-    path: Path | None = None
+    path: Path | Entry | None = None
     piece: Piece | None = None
 
     @property
@@ -78,6 +79,8 @@ class InputQueue:
     resource: Resource
     has_several_senders: bool = False
     """True if wavelets come to it in the order of time."""
+    entry: Entry | None = None
+    """Its words, if several senders share them."""
     network: int | None = None
     """The network whose messages it receives."""
     task: Task | None = None
@@ -120,6 +123,8 @@ class Way:
     origin: int
     path: Path | None
     """What is on it; None if it is never full."""
+    meets: bool
+    """True if others send to the queue as well."""
 
 
 @dataclass(eq=False, slots=True)

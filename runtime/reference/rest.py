@@ -26,6 +26,7 @@ from ..reports.rest import (
     Rest,
 )
 from ..tables.format import NONE
+from .credits import Path
 from .descriptors import Wavelets
 from .pes import PE, Issue
 from .queues import InputQueue
@@ -47,7 +48,7 @@ def rest_of(machine: Machine) -> Rest:
     return Rest(
         _records([*_receives(pes), *_held_back(pes), *_sends(machine, worms)], WAIT),
         _records(_tasks(pes), TASK),
-        _records(_queued(pes), QUEUED),
+        _records([*_queued(pes), *_not_handed_over(machine)], QUEUED),
         _records(_partly_unread(pes), WAVELETS),
         _records((record for color in colors for record in _at_routers(machine, color.color)), AT_ROUTER),
         _records(
@@ -165,10 +166,19 @@ def _queued(pes: Iterable[PE]) -> Iterator[Record]:
     for pe in pes:
         for queue in pe.inputs.values():
             count = sum(run.remaining for run in queue.runs)
-            paths = {id(run.path): run.path for run in queue.runs if run.path is not None}.values()
+            paths = {id(run.path): run.path for run in queue.runs if isinstance(run.path, Path)}.values()
             held = sum(max(0, path.pending - path.capacity) for path in paths)
             if count:
                 yield queue.number, pe.number, count, min(held, count)
+
+
+def _not_handed_over(machine: Machine) -> Iterator[Record]:
+    """Yield the wavelets of multicasts, and to queues where senders meet, that wait for room at their senders."""
+    for multicast in machine.multicasts:
+        left = sum(len(wavelets) for wavelets, _ in multicast.parts)
+        for way in multicast.ways:
+            if left and way.path is not None:
+                yield way.queue, way.pe, left, left
 
 
 def _partly_unread(pes: Iterable[PE]) -> Iterator[Record]:

@@ -44,7 +44,8 @@ def transmit(
         machine.networks[queue.network].inject(issue, stream, payload, first, rate, last=last, send=send)
         return
     parts = _for_engines(stream, payload, first, rate)
-    if send is not None and sum(way.path is not None for way in queue.ways) > 1:
+    in_pieces = sum(way.path is not None for way in queue.ways) > 1 or any(way.meets for way in queue.ways)
+    if send is not None and in_pieces:
         Multicast(machine, send, queue.ways, stream.control, rate, deque(parts)).start()
         parts = []
     for wavelets, when in parts:

@@ -38,10 +38,10 @@ def full_queues(names: Names, rest: Rest, row: int) -> list[tuple[int, int]]:
     if color is None:
         return []
     found: list[tuple[int, int]] = []
-    held = {(queue, pe): count for queue, pe, count, _ in rest.queued.tolist()}
+    held = rest.in_queues()
     for pe in dict.fromkeys(pe for _, pe, *_ in _waiting(rest, row)):
         readers = [queue for queue in color.readers[:, pe].tolist() if queue != NOWHERE]
-        found += [(queue, pe) for queue in readers if held.get((queue, pe), 0) >= names.fabric.room[queue]]
+        found += [(queue, pe) for queue in readers if held.get((queue, pe), (0, 0))[0] >= names.fabric.room[queue]]
     return found
 
 

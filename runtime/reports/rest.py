@@ -44,7 +44,7 @@ WAVELETS: np.dtype[Any] = np.dtype([("row", "<u4"), ("pe", "<u4"), ("count", "<i
 
 QUEUED: np.dtype[Any] = np.dtype([("row", "<u4"), ("pe", "<u4"), ("count", "<i8"), ("held", "<i8")], align=True)
 """Wavelets that have been sent to an input queue of a PE and not been taken: `held` of them are still at their senders,
-since the ways to the queue are full."""
+since ways are full. A queue may have several records."""
 
 AT_ROUTER: np.dtype[Any] = np.dtype(
     [("color", "<u4"), ("pe", "<u4"), ("port", "<u4"), ("position", "<u4"), ("count", "<i8")], align=True
@@ -79,6 +79,14 @@ class Rest:
     off_grid: NDArray[Any] = field(default_factory=partial(np.zeros, 0, AT_ROUTER))
     """Of colors with switches, data that a router has sent over the edge of the grid, by the port it left by."""
     messages: NDArray[Any] = field(default_factory=partial(np.zeros, 0, MESSAGE))
+
+    def in_queues(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Return `count` and `held` of each queue and PE."""
+        found: dict[tuple[int, int], tuple[int, int]] = {}
+        for row, pe, count, held in self.queued.tolist():
+            before = found.get((row, pe), (0, 0))
+            found[row, pe] = before[0] + count, before[1] + held
+        return found
 
 
 NOTHING_LEFT = Rest()

@@ -9,6 +9,7 @@ from ..fabric.model import NOWHERE, Fabric
 from ..unread_wavelets import (
     Unread,
     at_router,
+    at_sender,
     before_full,
     by_place,
     down_ramp,
@@ -33,10 +34,14 @@ def unread(fabric: Fabric, rest: Rest) -> list[Unread]:
 
 def _in_queues(names: Names, rest: Rest) -> list[Unread]:
     found: list[Unread] = []
-    for queue, pe, count, held in np.sort(rest.queued, order=["row", "pe"]).tolist():
+    for (queue, pe), (count, held) in sorted(rest.in_queues().items()):
         color, place = names.color(names.color_at(queue, pe)), names.position(pe)
         room = None if names.fabric.network[queue] == NOWHERE else int(names.fabric.room[queue])
-        found.append(in_queue(color, place, count - held, names.queue(queue), names.queue_id(queue), room, held))
+        label, number = names.queue(queue), names.queue_id(queue)
+        if count > held:
+            found.append(in_queue(color, place, count - held, label, number, room, held))
+        else:
+            found.append(at_sender(color, place, held, label, number))
     return found
 
 

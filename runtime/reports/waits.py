@@ -184,9 +184,9 @@ class _Waits(Names):
     def _capacity(self, queue: int, pes: Array) -> int | None:
         """Return how many wavelets fit on the way from an output queue of some PEs, the least of their ways."""
         fabric = self.fabric
-        ways = [fabric.ways_of(queue, unit)["capacity"] for unit in np.unique(fabric.pe_unit[pes]).tolist()[:MANY]]
-        found = [int(capacity.min()) for capacity in ways if len(capacity)]
-        return min(found, default=None)
+        lists = [fabric.ways_of(queue, unit) for unit in np.unique(fabric.pe_unit[pes]).tolist()[:MANY]]
+        held = [ways["capacity"] + np.where(ways["meets"], fabric.room[ways["queue"]], 0) for ways in lists]
+        return min((int(words.min()) for words in held if len(words)), default=None)
 
     # What a PE may do once a wait is over
 
