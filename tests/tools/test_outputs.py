@@ -80,9 +80,9 @@ def test_partial_files_follow_no_links(tmp_path: Path, monkeypatch: pytest.Monke
     """Even if the name is guessed: the file is created exclusively, under another name if that is taken."""
     victim = tmp_path / "victim"
     victim.write_text("of somebody else")
-    guesses = iter(["guessed", "guessed", "free"])
-    monkeypatch.setattr("loomir.host.output_files.secrets.token_hex", lambda _: next(guesses))
-    (tmp_path / ".loom-guessed.partial").symlink_to(victim)
+    guesses = iter([b"guessed", b"guessed", b"free"])
+    monkeypatch.setattr("loomir.host.output_files.os.urandom", lambda _: next(guesses))
+    (tmp_path / f".loom-{b'guessed'.hex()}.partial").symlink_to(victim)
     with Outputs() as outputs:
         outputs.open(tmp_path / "file").write(b"new")
     assert victim.read_text() == "of somebody else" and (tmp_path / "file").read_bytes() == b"new"
