@@ -7,6 +7,7 @@ import pytest
 
 import loomir
 from loomir.diagnostics.errors import LoomError
+from loomir.operations import prices
 from loomir.runtime import Deadlock, Machine
 
 from .machines import load
@@ -144,7 +145,7 @@ def test_a_slow_reader_holds_back_the_writer():
             capacity=capacity,
             kind="f32",
         )
-        engine = machine(text)
+        engine = load(loomir.compile(text).fabric, prices=prices.of({"single_multiply": 2}))
         engine.send("in", 0, 0, WIDTH, HEIGHT, words(64))
         engine.run()
         return int(engine.clocks.max())
