@@ -22,7 +22,7 @@ THREADS = "LOOM_THREADS"
 MAX_THREADS = 1024
 
 STATISTICS = "LOOM_STATS"
-"""Environment variable: the file that a host script's last machine writes its statistics to."""
+"""Environment variable: the file that a host script's last machine writes its statistics to; "-" prints a summary."""
 
 FIRST_NOTICE = 10.0
 """Seconds after which something is said to take long."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from operator import index
 from typing import IO, Any
@@ -17,6 +17,8 @@ from ..operations.prices import Prices
 from ..operations.prices import of as prices_of
 from ..operations.prices import read as prices_of_file
 from ..runtime import Deadlock
+from ..runtime.statistics.report import Statistics
+from ..runtime.trace_lines import Traced
 from ..runtime.watch import Watch
 from . import machines
 from .arrays import as_array, convert, spread
@@ -29,10 +31,14 @@ class Simulator:
 
     `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
     all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
-    each step, see `loomir.runtime.trace_lines`. `watch` reports runs that take long. Cycles are estimates
+    each record of the trace, of the kinds `trace_kinds`: some of "tasks", "operations", "waits", "wavelets", or None
+    for all. With `trace_last` only so many records are kept, the last ones; `traced` returns them. `watch` reports runs
+    that take long. Cycles are estimates
     of the target's cost model; `prices` are instead of some of its prices, by name, or in a JSON file of this path
     (docs/costs.md). With `counts`, `stats` has how often each price has been charged. `threads` run the program, with
     the same results for any number; None means those of LOOM_THREADS, or all cores for a large grid.
+    (docs/costs.md). With `counts`, `stats` has how often each price has been charged. With `statistics`, the method of
+    that name has what PEs did with their cycles, and wavelets; that takes some time of a run.
     """
 
     def __init__(
@@ -41,9 +47,12 @@ class Simulator:
         step_limit: int | None = None,
         trace: IO[bytes] | None = None,
         watch: Watch | None = None,
+        trace_kinds: Iterable[str] | None = None,
+        trace_last: int | None = None,
         prices: Mapping[str, Any] | str | None = None,
         counts: bool = False,
         threads: int | None = None,
+        statistics: bool = False,
     ) -> None:
         if not isinstance(program, Program):
             raise LoomError(f"a simulator runs a compiled program, not {program!r}; make one with loomir.compile")
@@ -52,8 +61,9 @@ class Simulator:
         self.program = program
         self.step_limit = _steps(step_limit)
         self._machine = machines.load(
-            program.module, trace=trace, prices=_prices(prices), counts=counts, threads=_threads(threads)
-        )
+            program.module, trace=trace, trace_kinds=trace_kinds, trace_last=trace_last, prices=_prices(prices),
+            counts=counts, statistics=statistics, threads=_threads(threads),
+        )  # fmt: skip
         self._machine.watch = watch
 
     def set(self, name: str, value: ArrayLike) -> None:
@@ -137,6 +147,26 @@ class Simulator:
     def stats(self) -> dict[str, Any]:
         """Return what the run cost so far, in estimated cycles and in work of the engine."""
         return self._machine.statistics()
+
+    def statistics(self) -> Statistics | None:
+        """Return what PEs have done with their cycles, int64 [height, width] each, and wavelets of queues and links.
+
+        It can be read after an error, a hang or an interruption too. None if the simulator was not made with
+        `statistics`, and of an executor that does not count it (`warps`). docs/statistics.md defines each number.
+        """
+        return self._machine.measured()
+
+    def write_trace(self) -> None:
+        """Write to the stream of the trace what is kept back: with `trace_last` the last records."""
+        self._machine.write_trace()
+
+    def traced(self) -> tuple[Traced, bytes] | None:
+        """Return the records of the trace that are kept, with how many were dropped before them, and their lines.
+
+        Records are a structured array [n], `loomir.runtime.trace_lines.RECORD`, by cycle. They can be read after an
+        error, a hang or an interruption too. None of an executor that keeps none (`warps`).
+        """
+        return self._machine.traced()
 
     def buffer(self, name: str) -> ExportedSymbol:
         """Return the exported buffer `name`; raises LoomError naming those there are."""

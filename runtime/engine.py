@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol
 from .counted import Counted
 from .places import Array
 from .reports.rest import Rest
+from .statistics.counts import Counts
+from .trace_lines import Traced
 
 DONE, BUDGET, ERROR, NO_MEMORY, CALLS = range(5)
 """How a run ends: nothing can happen any more, the steps are used up, there is a finding that is an error, the host has
@@ -112,6 +114,19 @@ class Engine(Protocol):
 
     def printed(self) -> Sequence[Printed]:
         """Return what the program has printed, in any order."""
+        ...
+
+    def observed(self) -> Counts | None:
+        """Return what statistics have counted so far, if they were asked for; `reached` is how far PEs are."""
+        ...
+
+    @property
+    def held(self) -> int:
+        """How many records of a trace have been noted and not been forgotten."""
+        ...
+
+    def traced(self) -> Traced:
+        """Return the records of the trace that are kept, in order; unless only the last are, they are forgotten."""
         ...
 
     def rest(self) -> Rest:

@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from ..diagnostics.findings import Findings
 from .places import Array, Region, Unit
+from .statistics.report import Statistics
+from .trace_lines import Traced
 from .unread_wavelets import Unread
 from .wait_graph import Wait
 from .warnings import Warnings
@@ -213,6 +215,18 @@ class Executor(Protocol):
 
     def costs(self) -> Mapping[str, Any] | None:
         """Return how often each price has been charged, by `counted.Counted`; None if the executor does not count."""
+        ...
+
+    def measured(self) -> Statistics | None:
+        """Return what units have done with their cycles, and wavelets; None if that has not been asked for."""
+        ...
+
+    def write_trace(self) -> None:
+        """Write what has been traced and not been written yet."""
+        ...
+
+    def traced(self) -> tuple[Traced, bytes] | None:
+        """Return the records of the trace that are kept, and their lines; None if the executor keeps none."""
         ...
 
     @property

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,11 @@ from .reports.rest import NOTHING_LEFT
 from .reports.sentences import deliver
 from .reports.unread import unread
 from .reports.waits import lacking, waits
+from .statistics.report import Statistics, statistics_of
 from .tables import format as tables_format
 from .tables.format import NONE, Tables
 from .tables.instructions import BITS, FLOATS, KINDS
+from .trace_lines import MAX_HELD, Lines, Traced
 from .unread_wavelets import Unread
 from .wait_graph import Wait
 from .warnings import Warnings
@@ -42,15 +44,24 @@ SLICE = 0.05
 MAX_STEPS = (1 << 63) - 1
 
 
-def host(program: object, warnings: Warnings, make: Callable[[Fabric], Engine], prices: Prices) -> HostedEngine:
-    """Return an executor of tables, with the engine that `make` returns for their fabric, and prices of its target.
+def host(
+    program: object,
+    warnings: Warnings,
+    make: Callable[[Fabric], Engine],
+    prices: Prices,
+    trace: IO[bytes] | None = None,
+    *,
+    are_last: bool = False,
+) -> HostedEngine:
+    """Return an executor of tables, with the engine that `make` returns for their fabric, and prices of its target;
+    `trace` gets its trace; `are_last` says that this is of the last records.
 
     Raises LoomError for tables that cannot be loaded.
     """
     assert isinstance(program, Tables), "checked by `executors.load`"
     with _enough_memory():
         fabric = fabric_of(program, prices)
-        return HostedEngine(fabric, make(fabric), warnings)
+        return HostedEngine(fabric, make(fabric), warnings, Lines(trace, fabric, are_last=are_last))
 
 
 @contextmanager
@@ -67,12 +78,13 @@ def _enough_memory() -> Generator[None]:
 class HostedEngine:
     """Runs tables with an engine; `Executor` says what `Machine` asks of it."""
 
-    def __init__(self, fabric: Fabric, engine: Engine, warnings: Warnings) -> None:
+    def __init__(self, fabric: Fabric, engine: Engine, warnings: Warnings, lines: Lines | None = None) -> None:
         self.tables = fabric.tables
         self.fabric = fabric
         self.engine = engine
         self._memory = ClassMemory(fabric, engine.memory)
         self._warnings = warnings
+        self._lines = Lines(None, fabric) if lines is None else lines
         self._worded = 0
         self._functions: dict[str, Sequence[tuple[int, tuple[str, ...]]]] = {}
         self._slice = MIN_STEPS
@@ -170,6 +182,26 @@ class HostedEngine:
 
     def run(self, step_limit: int | None, watch: Watch | None, until: Callable[[], bool] | None) -> bool:
         """Run until nothing can happen any more, or `until` holds."""
+        is_early = False
+        try:
+            is_early = self._run(step_limit, watch, until)
+            return is_early
+        finally:
+            # Elsewhere something may still happen that comes before what has been traced.
+            if not is_early and not self._lines.are_last:
+                self.write_trace()
+
+    def write_trace(self) -> None:
+        """Write what has been traced and not been written; of a trace of the last records, those that are kept."""
+        if self._lines.stream is not None:
+            self._lines.write(self.engine.traced())
+
+    def traced(self) -> tuple[Traced, bytes]:
+        """Return the records of the trace that are kept, and their lines."""
+        found = self.engine.traced()
+        return found, self._lines.worded(found)
+
+    def _run(self, step_limit: int | None, watch: Watch | None, until: Callable[[], bool] | None) -> bool:
         limit = MAX_STEPS if step_limit is None else self.engine.totals().steps + step_limit
         if until is not None and until():
             return True
@@ -180,6 +212,8 @@ class HostedEngine:
             wanted = self._slice if watch is None else min(self._slice, next_look)
             with _enough_memory():
                 outcome = self.engine.run(min(limit, before + wanted))
+            if self.engine.held > MAX_HELD and not self._lines.are_last:
+                self.write_trace()
             warnings = self.engine.warnings()
             self._word(warnings[self._worded :])
             self._worded = len(warnings)
@@ -250,6 +284,11 @@ class HostedEngine:
         """Return how often each price has been charged, if that is counted."""
         counted = self.engine.counted
         return None if counted is None else counted.classes(self.engine.totals().task_runs)
+
+    def measured(self) -> Statistics | None:
+        """Return what PEs have done with their cycles, and wavelets, if that has been asked for."""
+        counts = self.engine.observed()
+        return None if counts is None else statistics_of(self.fabric, counts, self.engine.backlog)
 
     @property
     def printed(self) -> Sequence[tuple[int, int, int, str]]:

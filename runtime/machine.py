@@ -17,6 +17,8 @@ from . import copies, deadlock, executors, host_streams
 from .deadlock import Deadlock, Hang, Starved
 from .executor import Buffer, ChipExecutor, Color, Executor, Function, HostStream, UnitClass
 from .places import Array, Lattice, Region, describe
+from .statistics.report import Statistics
+from .trace_lines import Traced, tracing
 from .unread_wavelets import Unread, summary, to_host
 from .warnings import Warnings
 from .watch import Watch
@@ -31,17 +33,22 @@ class Machine:
     """Executes a program: the module of a `flow.fabric`, or whatever else the executor takes.
 
     `executor` is one by name (`executors.EXECUTORS`); by default the one that the environment asks for. `trace` is a
-    binary stream that gets one JSON object a line for each step. `prices` are instead of the target's, by default those
-    that the environment names; `counts` asks for counts of costs, where the executor has them. The other options are
-    the executor's own. Raises LoomError for a program that cannot be loaded (unknown operations, regions off the grid,
-    routes in a circle), or that the executor cannot run.
+    binary stream that gets one JSON object a line for each record of the trace, of the kinds `trace_kinds`
+    (`trace_lines.KINDS`) or all; with `trace_last` the executor keeps only so many, the last. `prices` are instead of
+    the target's, by default those that the environment names; `counts` asks for counts of costs, and `statistics` for
+    what units do with their cycles, where the executor has them. The other options are the executor's own. Raises
+    LoomError for a program that cannot be loaded (unknown operations, regions off the grid, routes in a circle), or
+    that the executor cannot run.
     """
 
     def __init__(
         self, program: object, *, executor: str | None = None, trace: IO[bytes] | None = None,
-        prices: Prices | None = None, counts: bool = False, **options: Any,
+        trace_kinds: Iterable[str] | None = None, trace_last: int | None = None, prices: Prices | None = None,
+        counts: bool = False, statistics: bool = False, **options: Any,
     ) -> None:  # fmt: skip
-        options["counts"] = counts
+        options["counts"], options["statistics"] = counts, statistics
+        wanted = tracing(trace_kinds, trace_last)
+        options["tracing"] = wanted if trace is not None or trace_last is not None else None
         options["prices"] = from_environment() if prices is None else prices
         self.executor_name = executors.of(program) if executor is None else executor
         self._warnings = Warnings()
@@ -360,6 +367,25 @@ class Machine:
             "steps": counts.steps,
             **({} if costs is None else {"costs": costs}),
         }
+
+    def measured(self) -> Statistics | None:
+        """Return what units have done with their cycles, and wavelets, so far: also after an error or a hang.
+
+        None if that was not asked for, or of an executor that does not count it.
+        """
+        return self.executor.measured()
+
+    def write_trace(self) -> None:
+        """Write to the stream what has been traced and not been written yet: that of a run which stopped early, or the
+        last records."""
+        self.executor.write_trace()
+
+    def traced(self) -> tuple[Traced, bytes] | None:
+        """Return the records of the trace that are kept, in order, and their lines; None of an executor without them.
+
+        With `trace_last` these are the last ones; else what has been traced since the last call, or was written.
+        """
+        return self.executor.traced()
 
     # What is told to the user
 

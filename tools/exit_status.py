@@ -34,7 +34,7 @@ def run_tool(run: Callable[[], None]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt as error:
-        print("error: interrupted; no output was written", file=sys.stderr)
+        print("error: interrupted; no results were written", file=sys.stderr)
         for note in getattr(error, "__notes__", ()):
             print(f"note: {note}", file=sys.stderr)
         return error.status if isinstance(error, Interrupted) else 128 + signal.SIGINT

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import atexit
 import gc
-import json
 import os
 import re
 import sys
@@ -84,8 +83,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Compiles a CSL layout, or lowers what remains of a program in IR, and runs it: arrays are set, "
         "functions launched and arrays "
         "read in that order, launches one after the other. Without --launch the program runs as it starts by itself. "
-        "Output files appear whole or, after an error, not at all; of a program that hangs, those of --stats and "
-        "--trace appear. Cycles are estimates.",
+        "Output files appear whole or, after an error, not at all; those of --stats and --trace appear also of a run "
+        "that hangs, ends with an error or is interrupted. Cycles are estimates.",
     )
     run.set_defaults(command=_run)
     run.add_argument("file", metavar="FILE", help="a CSL layout (.csl), or IR text at any level from wse to flow")
@@ -128,8 +127,20 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SYMBOL=FILE.npy",
         help="write an exported buffer after the run: [height, width, *shape]",
     )
-    run.add_argument("--stats", metavar="FILE.json", help="write the statistics of the run")
+    run.add_argument(
+        "--stats",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="print statistics of the run in short, or write all of them to a file: FILE.csv, or else JSON",
+    )
     run.add_argument("--trace", metavar="FILE", help="write a trace of the run, one JSON object per line")
+    run.add_argument(
+        "--trace-kinds",
+        metavar="KINDS",
+        help="what a trace has, with commas: tasks, operations, waits, wavelets; all if not given",
+    )
+    run.add_argument("--trace-last", type=positive, metavar="N", help="keep only the last N records of a trace")
     run.add_argument(
         "--prices", metavar="FILE.json", help="cycles instead of the target's: an object of names and numbers"
     )
@@ -251,9 +262,12 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         step_limit=arguments.step_limit,
         trace=trace,
         watch=watch_on_stderr(hint),
+        trace_kinds=None if arguments.trace_kinds is None else arguments.trace_kinds.split(","),
+        trace_last=arguments.trace_last,
         prices=arguments.prices,
         counts=arguments.stats is not None,
         threads=arguments.threads,
+        statistics=arguments.stats is not None,
     )
 
     # All that can be wrong with the flags is found before the run, which may take long.
@@ -265,16 +279,9 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         except LoomError as error:
             raise LoomError(error.message, path) from error
     results = [(simulator.buffer(name).name, outputs.open(path)) for name, path in arguments.get]
-    stats = outputs.open(arguments.stats, of_hang=True) if arguments.stats is not None else None
+    write_stats = _statistics_writer(arguments.stats, outputs, simulator)
 
     start = time.perf_counter()
-
-    def write_stats(of_hang: Mapping[str, Any] | None = None) -> float:
-        seconds = time.perf_counter() - start
-        if stats is not None:
-            content = {**(of_hang or simulator.stats()), "wall_seconds": round(seconds, 6)}
-            stats.write((json.dumps(content, indent=2, default=_plain) + "\n").encode())
-        return seconds
 
     try:
         for name, values in launches:
@@ -283,11 +290,14 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         if not launches:
             progress("running")
             simulator.run()
-    except Deadlock as error:
-        write_stats(error.statistics)
+    except (LoomError, KeyboardInterrupt) as error:
+        write_stats(time.perf_counter() - start, error.statistics if isinstance(error, Deadlock) else None)
+        simulator.write_trace()
         outputs.keep_reports()
         raise
-    seconds = write_stats()
+    seconds = time.perf_counter() - start
+    write_stats(seconds)
+    simulator.write_trace()
     simulator.warn_of_unread("at the end of the run")
 
     for name, stream in results:
@@ -296,16 +306,33 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     return f"{width} x {height} PEs, {simulator.cycles} cycles (estimated), {seconds:.3f} s"
 
 
+def _statistics_writer(path: str | None, outputs: Outputs, simulator: Simulator) -> Callable[..., None]:
+    """Return a function that writes the statistics of a run, which took some seconds, as `--stats` asks for.
+
+    The work of a run that hung is that of its report.
+    """
+    stream = outputs.open(path, of_hang=True) if path not in (None, "-") else None
+
+    def write(seconds: float, of_hang: Mapping[str, Any] | None = None) -> None:
+        if path is None:
+            return
+        from ..runtime.statistics.text import short, whole
+
+        found = simulator.statistics()
+        if stream is None:
+            print(short(found))
+        else:
+            work = {**(of_hang or simulator.stats()), "wall_seconds": round(seconds, 6)}
+            stream.write(whole(work, found, path))
+
+    return write
+
+
 def _launch_arguments(simulator: Simulator, name: str, texts: Sequence[str]) -> list[int | float]:
     symbol = simulator.function(name)
     values = [number(text, f"argument {position} of {symbol}") for position, text in enumerate(texts, start=1)]
     simulator.check_arguments(name, values)
     return values
-
-
-def _plain(value: Any) -> Any:
-    """Return numbers and arrays of numpy in a form that JSON has."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 if __name__ == "__main__":

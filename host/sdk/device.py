@@ -40,10 +40,17 @@ BUFFER_WORDS = 46 * 1024 // 4
 class Device:
     """The machine that runs one artifact's program."""
 
-    def __init__(self, artifact: Artifact, trace: IO[bytes] | None = None, step_limit: int | None = None) -> None:
+    def __init__(
+        self,
+        artifact: Artifact,
+        trace: IO[bytes] | None = None,
+        step_limit: int | None = None,
+        *,
+        statistics: bool = False,
+    ) -> None:
         self.watch = watch_on_stderr(f"Ctrl-C ends it, and so does {STEP_LIMIT}=N after N steps")
         self._step_limit = step_limit
-        self.machine = load(artifact, trace)
+        self.machine = load(artifact, trace, statistics=statistics)
         self.machine.watch = self.watch
         self._buffered = artifact.placement.west_buffer * BUFFER_WORDS // self.machine.width
         """Words for each PE of a row that buffers west of the program hold."""

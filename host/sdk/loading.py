@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import IO
+from typing import IO, Any
 
 from ...diagnostics.limits import STATISTICS
 from ...runtime import Machine
@@ -12,22 +12,34 @@ from ...runtime.tables.format import Tables
 from ..garbage_collection import collector_paused
 from .artifact import Artifact, read_program, read_tables
 
+TRACED = ("tasks", "operations")
+"""What traces of host scripts have, which are always written."""
 
-def load(artifact: Artifact, trace: IO[bytes] | None) -> Machine:
-    """Return a machine with the program of an artifact loaded. Raises LoomError."""
+
+def load(artifact: Artifact, trace: IO[bytes] | None, *, statistics: bool = False) -> Machine:
+    """Return a machine with the program of an artifact loaded; the environment asks for statistics too.
+
+    Raises LoomError.
+    """
     counts = bool(os.environ.get(STATISTICS))
+    asked: dict[str, Any] = {
+        "trace": trace,
+        "trace_kinds": TRACED,
+        "counts": counts,
+        "statistics": counts or statistics,
+    }
     if wants_tables():
         tables = read_tables(artifact)
         if tables is not None and (chosen() != AUTO or of_grid(_units(tables)) is not None):
             try:
-                return Machine(tables, trace=trace, counts=counts)
+                return Machine(tables, **asked)
             except Unable:
                 if chosen() != AUTO:
                     raise
     from .. import machines  # loads IR
 
     with collector_paused():
-        return machines.load(read_program(artifact), trace=trace, counts=counts)
+        return machines.load(read_program(artifact), **asked)
 
 
 def _units(tables: Tables) -> int:

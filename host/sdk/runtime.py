@@ -7,7 +7,6 @@ Commands are carried out in the order they are given. A command with nonblock=Tr
 from __future__ import annotations
 
 import enum
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from ...runtime import Deadlock
+    from ...runtime.statistics.report import Statistics
     from .device import Device
 
 SIM_LOG = "sim.log"
@@ -88,8 +88,9 @@ class SdkRuntime:
     """Runs the compiled program in `bindir`, a directory written by `loom cslc` (HOST-001 to HOST-008).
 
     Keywords: `cmaddr`, the address of a wafer, has to be empty or None; `suppress_simfab_trace` leaves out the trace in
-    the directory simfab_traces; `simfab_numthreads` and `msg_level` have no effect. `platform` is what get_platform
-    returns. Raises SdkError, a RuntimeError, for whatever does not fit, here and in all methods.
+    the directory simfab_traces; `simfab_numthreads` and `msg_level` have no effect. `statistics=True`, which is
+    ours, lets `statistics` return them. `platform` is what get_platform returns. Raises SdkError, a RuntimeError, for
+    whatever does not fit, here and in all methods.
     """
 
     def __init__(
@@ -107,12 +108,14 @@ class SdkRuntime:
             raise SdkError(f"bindir is {type(bindir).__name__}; give a str or pathlib.Path, the directory cslc wrote")
         if platform is not None and not isinstance(platform, SdkExecutionPlatform):
             raise SdkError(f"platform is {platform!r}; give what get_platform returns")
-        known = ("cmaddr", "suppress_simfab_trace", "simfab_numthreads", "msg_level", "memcpy_required")
+        known = ("cmaddr", "suppress_simfab_trace", "simfab_numthreads", "msg_level", "memcpy_required", "statistics")
         for name in kwargs:
             if name not in known:
                 raise SdkError(f"SdkRuntime takes no argument '{name}'; it takes bindir, {', '.join(known)}")
         check_cmaddr(kwargs.get("cmaddr"))
         self._traced = not kwargs.get("suppress_simfab_trace", False)
+        self._measured = bool(kwargs.get("statistics", False))
+        self._is_printed = False
         try:
             self._artifact = artifacts.read(bindir)
         except LoomError as error:
@@ -162,7 +165,7 @@ class SdkRuntime:
         try:
             if self._traced:
                 self._trace = _open_trace()
-            self._device = Device(self._artifact, self._trace, step_limit)
+            self._device = Device(self._artifact, self._trace, step_limit, statistics=self._measured)
         except LoomError as error:
             raise SdkError(error.message, error.location) from error
         self._state = "loaded"
@@ -212,6 +215,17 @@ class SdkRuntime:
         if self._device is None:
             raise SdkError("read_symbol reads the machine's memory; call load() and run() before")
         return core.live_core(self._artifact, self._machine.machine).symbol(x, y, symbol_name, dtype)
+
+    def statistics(self) -> Statistics | None:
+        """Return what PEs have done with their cycles so far, int64 [height, width] each, and wavelets in queues and on
+        links; docs/statistics.md defines each number. The SDK has no such method.
+
+        It can be read after an error, a hang or an interruption too, and after stop(). None if neither the keyword
+        `statistics` nor LOOM_STATS asks for it, and of an executor that does not count it (`warps`).
+        """
+        if self._device is None:
+            raise SdkError("statistics returns what the machine has done; call load() and run() before")
+        return self._machine.machine.measured()
 
     # HOST-025 to HOST-032: functions and tasks
 
@@ -581,6 +595,7 @@ class SdkRuntime:
         self._write_log()
         if isinstance(error, KeyboardInterrupt):
             self._failed = "it was interrupted"
+            self._write_statistics()
         if not isinstance(error, LoomError):
             return
         self._failed = error.message.splitlines()[0]
@@ -597,6 +612,7 @@ class SdkRuntime:
                 )
             self._failed = message.splitlines()[0]
             raise SdkDeadlock(message, error.location, error.hang) from error
+        self._write_statistics()
         if isinstance(error, SdkError):
             return
         raise SdkError(f"{what}: {error.message}", error.location) from error
@@ -622,12 +638,26 @@ class SdkRuntime:
     def _keep(self) -> None:
         """Write the trace and the memory of all PEs as far as the machine has come."""
         if self._trace is not None:
+            self._machine.machine.write_trace()
             self._trace.flush()
         core.keep(self._artifact, self._machine.machine)
+        self._write_statistics()
+
+    def _write_statistics(self) -> None:
+        """Print or write statistics, as far as the machine has come, if the environment asks for them."""
         path = os.environ.get(environment.STATISTICS)
-        if path:
+        if not path:
+            return
+        from ...runtime.statistics.text import short, whole  # few runs need it
+
+        machine = self._machine.machine
+        if path == "-":
+            if not self._is_printed:
+                print(short(machine.measured()), file=sys.stderr)
+            self._is_printed = True
+        else:
             try:
-                Path(path).write_text(json.dumps(self._machine.machine.statistics(), indent=2) + "\n")
+                Path(path).write_bytes(whole(machine.statistics(), machine.measured(), path))
             except OSError as error:
                 message = f"{environment.STATISTICS} names '{path}', which cannot be written: {error.strerror}"
                 raise SdkError(message) from error

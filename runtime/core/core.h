@@ -43,14 +43,19 @@ EXPORT void core_warnings(const struct core *core, struct finding *findings);
 EXPORT void core_prints(const struct core *core, int64_t *words);
 EXPORT void core_place(const struct core *core, uint32_t *place);
 
-/* Records of runtime/trace_lines.py: core_traced stores those since the last call, if there is room for all of them, and
- * returns how many there are. */
+/* Records of runtime/trace_lines.py: without an array for them, core_traced notes what has not ended and returns how many
+ * have been noted; with one it stores those that are kept, and forgets them unless they are the last of more. */
 struct trace_record;
-EXPORT void core_trace(struct core *core);
+EXPORT uint64_t core_trace_length(const struct core *core);
 EXPORT uint64_t core_traced(struct core *core, struct trace_record *records, uint64_t room);
 
 /* Returns false if there may be records of runtime/reports/rest.py. */
 EXPORT bool core_is_clear(const struct core *core);
+
+/* Completes copies of counters: statistics.h. */
+struct pe_counts;
+struct cell_counts;
+EXPORT void core_statistics(const struct core *core, struct pe_counts *pes, struct cell_counts *cells);
 
 /* Records of runtime/reports/rest.py; each call returns how many there are, and stores those for which there is room. */
 struct wait_record;

@@ -23,9 +23,10 @@ from ..fabric.model import Fabric, SwitchedColor
 from ..fabric.stack import bytes_of_calls, stack_rooms
 from ..findings import FINDING
 from ..reports.rest import AT_ROUTER, MESSAGE, NOTHING_LEFT, QUEUED, TASK, WAIT, WAVELETS, Rest
+from ..statistics.counts import Counts
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
 from ..tables.instructions import COSTS, DSD_ROWS, KIND, SLOTS
-from ..trace_lines import RECORD, Lines
+from ..trace_lines import RECORD, Traced, Tracing, in_order
 from . import library
 
 Array = npt.NDArray[Any]
@@ -76,7 +77,8 @@ class _Timing(ctypes.Structure):
 _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
     "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "ticked",
-    "issued", "dsd_rows", "traps", "switched", "network", "network_readers", "stack_rooms", "call_bytes",
+    "issued", "statistics", "trace", "dsd_rows", "traps", "switched", "network", "network_readers",
+    "stack_rooms", "call_bytes",
 )  # fmt: skip
 
 
@@ -99,6 +101,10 @@ class _Input(ctypes.Structure):
             )
         ),
     ]
+
+
+class _Statistics(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in ("pes", "cells", "lines", "routers", "messages", "first")]
 
 
 _ROUTERS = ("receive", "transmit", "valid", "ring", "pop_mode", "current", "senders", "crowded", "held", "readers")
@@ -166,7 +172,8 @@ def dsd_rows(timing: Timing) -> Array:
 
 
 class Core:
-    """A machine that is loaded, its memory as the tables say; `lines` gets the trace; `counts` what it is charged for.
+    """A machine that is loaded, its memory as the tables say. `tracing` says what to trace; `counts` asks for what it
+    is charged for, and `statistics` for what its PEs do with their cycles.
 
     The grid is divided into `threads` partitions, which go on at the same time, as far as there are cores, where each
     has at least `parallel_from` PEs to visit. Without enough memory, making and running it raise MemoryError. Tests
@@ -177,15 +184,18 @@ class Core:
         self,
         tables: Tables,
         fabric: Fabric,
-        lines: Lines | None = None,
+        tracing: Tracing | None = None,
         *,
         counts: bool = False,
         threads: int = 1,
         parallel_from: int = PARALLEL_FROM,
+        statistics: bool = False,
         failing_allocation: int = 0,
     ):
         self.tables = tables
         self.fabric = fabric
+        if statistics or tracing is not None:
+            threads = 1  # what is noted has one order, and one place
         self._library = _declared(library.load())
         self.width, self.height = fabric.width, fabric.height
         self.memory: Sequence[Array] = initial_memory(tables, fabric)
@@ -196,6 +206,15 @@ class Core:
         if self.counted is not None:
             given.ticked = self.counted.ticked.ctypes.data
             given.issued = self.counted.issued.ctypes.data
+        self._tracing = tracing
+        needed = statistics or (tracing is not None and tracing.needs_statistics)
+        self._statistics = Counts.of(fabric) if needed else None
+        if self._statistics is not None:
+            self._shared = self._share(self._statistics)
+            given.statistics = ctypes.addressof(self._shared)
+        if tracing is not None:
+            self._asked = np.array([tracing.events, tracing.last or 0], np.uint64)
+            given.trace = self._asked.ctypes.data
         given.allocations = failing_allocation
         given.partitions = threads
         given.threads = min(threads, cores())
@@ -203,9 +222,6 @@ class Core:
         self._handle = self._library.core_create(ctypes.byref(given))
         if self._handle is None:
             raise MemoryError
-        self._lines = lines
-        if lines is not None:
-            self._library.core_trace(self._handle)
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
@@ -249,6 +265,11 @@ class Core:
         result.strings = len(self.tables.strings)
         return result
 
+    def _share(self, counts: Counts) -> _Statistics:
+        """Return counters as C sees them."""
+        arrays = (counts.pes, counts.cells, counts.lines, counts.routers, counts.messages, counts.layout.first)
+        return _Statistics(*(array.ctypes.data for array in arrays))
+
     def _routers(self, color: SwitchedColor) -> _Switched:
         types = {"held": "<u2", "readers": "<i4"}
         kept = (self._keep(getattr(color, name), np.dtype(types.get(name, "u1"))) for name in _ROUTERS)
@@ -265,14 +286,10 @@ class Core:
 
     def run(self, steps: int) -> int:
         """Run until `steps` steps have been taken in all since the program was loaded, or it ends before."""
-        try:
-            outcome = self._library.core_run(self._handle, min(steps, (1 << 63) - 1))
-            if outcome == NO_MEMORY:
-                raise MemoryError
-            return outcome
-        finally:
-            if self._lines is not None:
-                self._lines.write(self._records("core_traced", RECORD).tolist())
+        outcome = self._library.core_run(self._handle, min(steps, (1 << 63) - 1))
+        if outcome == NO_MEMORY:
+            raise MemoryError
+        return outcome
 
     def launch(self, task: int, arguments: Sequence[int], time: int) -> None:
         """Activate a launch task, by its row, on all PEs of its class; arguments are as registers hold them."""
@@ -329,6 +346,29 @@ class Core:
     def reached(self) -> int:
         """Return the latest cycle that anything has reached, tasks that wait included."""
         return self._library.core_reached(self._handle)
+
+    def observed(self) -> Counts | None:
+        """Return what statistics have counted so far, if they were asked for."""
+        if self._statistics is None:
+            return None
+        found = self._statistics.copy()
+        self._library.core_statistics(self._handle, found.pes.ctypes.data, found.cells.ctypes.data)
+        return found
+
+    @property
+    def held(self) -> int:
+        """How many records of a trace have been noted and not been forgotten."""
+        return 0 if self._tracing is None else self._library.core_trace_length(self._handle)
+
+    def traced(self) -> Traced:
+        """Return the records of the trace that are kept, in order; unless only the last are, they are forgotten."""
+        if self._tracing is None:
+            return Traced(np.zeros(0, RECORD), 0)
+        count = self._library.core_traced(self._handle, None, 0)
+        found = np.zeros(count if self._tracing.last is None else min(count, self._tracing.last), RECORD)
+        if len(found):
+            self._library.core_traced(self._handle, found.ctypes.data, len(found))
+        return Traced(in_order(found), count - len(found))
 
     def _counts(self) -> list[int]:
         """Return the totals, picks that were certain and others, warnings, and words of what is printed."""
@@ -438,7 +478,8 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_warnings", None, (pointer, pointer)),
         ("core_prints", None, (pointer, pointer)),
         ("core_place", None, (pointer, pointer)),
-        ("core_trace", None, (pointer,)),
+        ("core_statistics", None, (pointer, pointer, pointer)),
+        ("core_trace_length", u64, (pointer,)),
         ("core_traced", u64, (pointer, pointer, u64)),
         ("core_is_clear", ctypes.c_bool, (pointer,)),
         ("core_waits", u64, (pointer, pointer, u64)),

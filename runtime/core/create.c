@@ -411,6 +411,9 @@ static void prepare(struct core *core, const struct core_input *input) {
     divide(core, input->strings);
     touch_active(core);
     run_starts(core);
+    prepare_statistics(core, input->statistics);
+    prepare_trace(core, input->trace);
+    note_observers(core);
 }
 
 static bool is_prepared(struct core *core, const struct core_input *input) {
@@ -457,6 +460,8 @@ void core_destroy(struct core *core) {
     free_switches(core);
     free_networks(core);
     free_directives(core);
+    free_statistics(core);
+    free_trace(core);
     for (uint64_t k = 0; k < core->tables.operations_count && core->variants != NULL; k++) {
         while (core->variants[k] != NULL) {
             struct operation *made = core->variants[k];

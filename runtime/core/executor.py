@@ -10,7 +10,7 @@ from ...operations.prices import Prices
 from ..executors import Unable
 from ..fabric.model import Fabric
 from ..hosted import HostedEngine, host
-from ..trace_lines import Lines
+from ..trace_lines import Tracing
 from ..warnings import Warnings
 from .core import PARALLEL_FROM, Core, cores, missing_features
 
@@ -26,18 +26,30 @@ def load(
     counts: bool = False,
     threads: int | None = None,
     parallel_from: int = PARALLEL_FROM,
+    statistics: bool = False,
+    tracing: Tracing | None = None,
 ) -> HostedEngine:
-    """Return an executor of tables; `trace` gets a line for each step, `counts` counts costs.
+    """Return an executor of tables; `trace` gets a line for each record that `tracing` asks for, `counts` counts costs,
+    and `statistics` what PEs do with their cycles.
 
     `threads` work on it at the same time, where each has at least `parallel_from` PEs to visit; if none are given,
     those that the environment names, or as many as there are cores if the grid is large.
 
     Raises LoomError for a program that needs what the core does not have yet.
     """
-    return host(program, warnings, lambda fabric: _core(fabric, trace, counts, threads, parallel_from), prices)
+    return host(
+        program,
+        warnings,
+        lambda fabric: _core(fabric, tracing, counts, statistics, threads, parallel_from),
+        prices,
+        trace,
+        are_last=tracing is not None and tracing.last is not None,
+    )
 
 
-def _core(fabric: Fabric, trace: IO[bytes] | None, counts: bool, threads: int | None, parallel_from: int) -> Core:
+def _core(
+    fabric: Fabric, tracing: Tracing | None, counts: bool, statistics: bool, threads: int | None, parallel_from: int
+) -> Core:
     missing = missing_features(fabric.tables, fabric)
     if missing:
         raise Unable(
@@ -46,5 +58,7 @@ def _core(fabric: Fabric, trace: IO[bytes] | None, counts: bool, threads: int | 
     threads = limits.threads() if threads is None else threads
     if threads is None:
         threads = cores() if fabric.width * fabric.height >= THREADS_FROM else 1
-    lines = None if trace is None else Lines(trace, fabric)
-    return Core(fabric.tables, fabric, lines, counts=counts, threads=threads, parallel_from=parallel_from)
+    return Core(
+        fabric.tables, fabric, tracing, counts=counts, statistics=statistics, threads=threads,
+        parallel_from=parallel_from,
+    )  # fmt: skip

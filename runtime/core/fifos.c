@@ -182,6 +182,9 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
             return;
         }
     }
+    if (core->statistics != NULL) {
+        count_stop(core, open, time);
+    }
     open->time = time;
     open->stopped = queue->action == TEST_OR_SUSPEND;
     struct side *side = side_at(pe, place);

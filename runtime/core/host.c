@@ -1,6 +1,7 @@
 /* What Python asks of a core: launches, streams from and to the host, and its state at rest. */
 #include "partitions.h"
 #include "records.h"
+#include "statistics.h"
 
 enum { COUNTS = 8 };
 
@@ -94,8 +95,16 @@ void core_take(struct core *core, uint64_t pes, const uint32_t *numbers, const u
                uint32_t *words) {
     for (uint64_t k = 0; k < pes; k++) {
         struct pe *pe = core->pe_of[numbers[k]];
+        if (core->statistics != NULL) {
+            count_taking_at_host(core, pe, core->queue_place[queues[k]], count);
+        }
         take(core_of(core, pe), &pe->inputs[core->queue_place[queues[k]]], count, words + k * count);
     }
+}
+
+uint64_t core_traced(struct core *core, struct trace_record *records, uint64_t room) {
+    OR_WITHOUT_MEMORY(0);
+    return traced(core, records, room);
 }
 
 /* Stores the clock of every PE of the grid, 0 where there is none. */
@@ -441,7 +450,8 @@ uint64_t core_sizes(uint32_t number) {
     static const uint64_t sizes[] = {SECTIONS(SIZE) sizeof(struct finding), sizeof(struct way),
                                      sizeof(struct wait_record), sizeof(struct task_record),
                                      sizeof(struct queued_record), sizeof(struct wavelets_record), sizeof(struct trace_record),
-                                     sizeof(struct at_router_record), sizeof(struct message_record)};
+                                     sizeof(struct at_router_record), sizeof(struct message_record),
+                                     sizeof(struct pe_counts), sizeof(struct cell_counts), sizeof(struct line_counts)};
 #undef SIZE
     return number < sizeof sizes / sizeof *sizes ? sizes[number] : 0;
 }

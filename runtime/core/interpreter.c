@@ -255,12 +255,21 @@ static int issue(struct core *core, struct pe *pe, int64_t *registers, const str
 #define WHERE (frame->use->where[ip - frame->use->code])
 #define TASK running_task(pe)
 
+static void count_tick(struct core *core, uint32_t row, uint32_t where) {
+    if (core->ticked != NULL) {
+        core->ticked[row]++;
+    }
+    if (core->statistics != NULL) {
+        count_computing(core, where, core->prices[row]);
+    }
+}
+
 int interpret(struct core *core, struct pe *pe, cycle now) {
     struct frame *frame = core->frame;
     int64_t *r = registers_of(frame);
     const struct instruction *ip = frame->pc;
     const union slot *slots = frame->use->slots;
-    uint64_t *const ticked = core->ticked;
+    const bool counts = core->ticked != NULL || core->statistics != NULL;
     uint64_t steps = 0, budget = core->budget > core->steps ? core->budget - core->steps : 0;
 
 #ifdef __GNUC__
@@ -310,6 +319,9 @@ next:
             frame->pc = following;                                                                                     \
             STOP(PAUSED);                                                                                              \
         }                                                                                                              \
+        if (counts && core->statistics != NULL) {                                                                      \
+            count_line_step(core, WHERE);                                                                              \
+        }                                                                                                              \
         steps++;                                                                                                       \
         ip = following;                                                                                                \
     } while (0)
@@ -319,8 +331,8 @@ next:
         STOP(FAILED);
     CASE(tick):
         now += core->prices[ip->a];
-        if (ticked != NULL) {
-            ticked[ip->a]++;
+        if (counts) {
+            count_tick(core, ip->a, WHERE);
         }
         ip++;
         NEXT;

@@ -268,6 +268,7 @@ struct send {
     struct claim claim; /* on the first of its ways that may be full */
     cycle done, own;    /* its end as far as known; when its last wavelet leaves of itself */
     cycle tail;         /* cycles from when its last wavelet leaves to its end, if that is held back: not before it */
+    cycle unheld;       /* its end if nothing holds it back */
     uint8_t settled, is_sync, is_pooled, is_claiming; /* it has used its own claim */
 };
 
@@ -555,6 +556,8 @@ struct core_input {
     const int64_t *prices;        /* of each class of costs */
     uint64_t *ticked;             /* how often each row of costs has been charged; NULL if not counted */
     uint64_t (*issued)[ISSUE_FIELDS]; /* of each operation; NULL if not counted */
+    const struct statistics_input *statistics; /* arrays for statistics; NULL if there are none */
+    const struct trace_input *trace;           /* what to trace; NULL if nothing */
     const uint32_t (*dsd_rows)[DSD_FIELDS];
     const struct trap *traps;
     const struct switched_input *switched;
@@ -567,6 +570,11 @@ struct core_input {
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
     uint32_t partitions, threads; /* so many at most */
     uint32_t parallel_from; /* PEs to visit from which partitions work at the same time */
+};
+
+/* What to trace: events as bits, by number, and the most records to keep, 0 for all. Waits and wavelets need statistics. */
+struct trace_input {
+    uint64_t events, ring;
 };
 
 struct pool {
@@ -665,9 +673,11 @@ struct core {
     bool at_call; /* the task that runs is before a call, and not behind a step */
     uint8_t *warned; /* by source place */
     struct log prints;
-    struct log trace;
     uint64_t *ticked; /* as in core_input; other partitions than the first have their own */
+    cycle unheld;       /* its end if nothing holds it back */
     uint64_t (*issued)[ISSUE_FIELDS];
+    struct statistics *statistics; /* NULL if not asked for */
+    struct trace *trace; /* NULL if nothing is traced */
 };
 #define OWN_PART offsetof(struct core, without_memory)
 
@@ -802,7 +812,7 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
                    uint32_t where, cycle *now);
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 static inline void note_observers(struct core *core) {
-    core->is_observed = core->traces || core->issued != NULL || core->watches;
+    core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL;
 }
 /* Applications of the forms SENDS_MOVE and RECEIVES_MOVE, as quick_transfer (moves.c) */
 int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
@@ -1004,18 +1014,46 @@ static inline void run_taken(struct core *core, const struct run *run, uint32_t 
 }
 
 /* trace.c: what is called where `traces` is set */
-enum { TASK_STARTS, OPERATION_ISSUED, OPERATION_COMPLETED, TASK_ENDS };
-struct trace_record {
-    cycle cycle;
-    int64_t elements;
-    uint32_t pe, task, operation, where, microthread, event;
+enum {
+    TASK_STARTS, OPERATION_ISSUED, OPERATION_COMPLETED, TASK_ENDS, OPERATION_WAITED, WAVELETS_SENT, WAVELETS_TAKEN
 };
+struct trace_record {
+    cycle cycle, last;
+    int64_t elements;
+    uint32_t pe, task, operation, where, microthread, event, queue;
+};
+void prepare_trace(struct core *core, const struct trace_input *input);
+void free_trace(struct core *core);
+uint64_t traced(struct core *core, struct trace_record *records, uint64_t room);
 void trace_task(struct core *core, const struct pe *pe, uint32_t task, cycle time);
 void trace_issue(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where, cycle time);
 void trace_end(struct core *core, const struct pe *pe);
 void trace_done(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
                 cycle time, int64_t elements);
 void trace_completion(struct core *core, const struct open *open);
+
+/* statistics.c: what is called where `statistics` is set */
+struct statistics_input;
+void prepare_statistics(struct core *core, const struct statistics_input *input);
+void free_statistics(struct core *core);
+void count_start(struct core *core, const struct pe *pe, uint32_t where, cycle begin);
+void count_computing(struct core *core, uint32_t where, cycle cycles);
+void count_line_step(struct core *core, uint32_t where);
+void count_issue(struct core *core, uint32_t where);
+void count_in_memory(struct core *core, uint32_t where, cycle cycles, int64_t elements);
+void count_send(struct core *core, const struct send *send, cycle cycles, int64_t elements);
+void count_sent(struct core *core, const struct send *send);
+void count_leaving(struct core *core, const struct pe *pe, uint32_t place, const struct run *run);
+void count_passing(struct core *core, uint64_t color, uint32_t pe, int port, uint32_t count);
+void count_carrying(struct core *core, uint64_t network, uint32_t pe, int port, uint32_t count);
+void count_receive(struct core *core, const struct open *open, cycle setup);
+void count_feed(struct core *core, const struct open *open, struct run **runs, int64_t count, cycle begin, cycle rate,
+                uint32_t lanes);
+void count_one(struct core *core, const struct open *open, int k, const struct run *run, cycle time, cycle taken);
+void count_stop(struct core *core, const struct open *open, cycle time);
+void count_taking(struct core *core, const struct pe *pe, uint32_t place, const struct run *run, uint32_t count,
+                  cycle time, cycle rate);
+void count_taking_at_host(struct core *core, const struct pe *pe, uint32_t place, uint32_t count);
 
 /* fifos.c */
 enum { TEST_OR_SUSPEND, SUSPEND, TERMINATE, FAULT };

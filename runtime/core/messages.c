@@ -190,7 +190,12 @@ void check_last(struct core *core, struct pe *pe, const struct piece *piece, uin
 
 /* Lets the head of a worm take a link. */
 static void take_link(struct core *core, struct worm *worm, uint32_t leg) {
+    const struct link *link = worm->way[leg].link;
     worm->way[leg].link->holder = worm;
+    if (core->statistics != NULL) {
+        uint64_t network = (uint64_t)(worm->network - core->networks->all);
+        count_carrying(core, network, link->pe, link->port, worm->count + (link->port == RAMP ? 1 : IN_FRONT));
+    }
     if (leg + 1 == worm->legs) {
         reach(core, worm);
     }

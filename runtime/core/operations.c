@@ -239,6 +239,9 @@ void transmit(struct core *core, struct pe *pe, struct sending *sending, const s
         queue->unread[pe->unit] += wavelets->count;
     }
     wavelets->control = stream->flags & CONTROL_WAVELETS;
+    if (core->statistics != NULL) {
+        count_leaving(core, pe, place, wavelets);
+    }
     if (queue->network != 0) {
         inject(core, pe, queue, sending, stream, wavelets);
         return;
@@ -275,6 +278,9 @@ void signal_end(struct core *core, struct pe *pe, const struct operation *operat
 static void end_send(struct core *core, struct send *send) {
     struct pe *pe = send->pe;
     const struct operation *operation = send->operation;
+    if (core->statistics != NULL) {
+        count_sent(core, send);
+    }
     if (core->traces) {
         trace_done(core, pe, operation, send->task, send->where, send->done, send->count);
     }
@@ -344,7 +350,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         return WENT_WRONG;
     }
     cycle leaves = issued + core->timing.inject + (wavelets - 1) * rate * lanes;
-    struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .done = done, .own = leaves,
+    struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .done = done, .own = leaves, .unheld = done,
                        .tail = done > leaves ? done - leaves : 0,
                        .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
     struct send *send = &own;
@@ -391,6 +397,12 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         }
         if (has_failed(core)) {
             return WENT_WRONG;
+        }
+    }
+    if (core->statistics != NULL) {
+        count_send(core, send, done - issued, count);
+        if (send->waiting == 0) {
+            count_sent(core, send);
         }
     }
     if (send->waiting > 0) {
@@ -533,6 +545,9 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
         open->forwards = true;
         open->is_forwarder = has_full_ways(core, pe, queue) && lanes <= lanes_of(&operands[0].descriptor);
     }
+    if (core->statistics != NULL) {
+        count_receive(core, open, setup);
+    }
     pe->fifo_opens += open->uses_fifo;
     if (operation->is_async) {
         *now += core->timing.async_issue;
@@ -581,6 +596,9 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
                                                             : ISSUED_IN_MEMORY]++;
         issued[ISSUED_ELEMENTS] += count == UNBOUNDED ? 0 : (uint64_t)count;
     }
+    if (core->statistics != NULL) {
+        count_issue(core, where);
+    }
     const struct timing *timing = &core->timing;
     if (receives) {
         cycle setup = in_registers ? timing->register_setup : timing->receive_setup;
@@ -593,6 +611,9 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     uint32_t task = running_task(pe);
     *now += in_registers ? timing->register_setup : timing->memory_setup;
     if (count == 0) {
+        if (core->statistics != NULL) {
+            count_in_memory(core, where, *now - pe->now, 0);
+        }
         if (core->traces) {
             trace_done(core, pe, operation, task, where, *now, 0);
         }
@@ -608,6 +629,9 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     }
     if (!compute(core, pe, operation, task, where, made, (uint32_t)count)) {
         return WENT_WRONG;
+    }
+    if (core->statistics != NULL) {
+        count_in_memory(core, where, *now - pe->now, count);
     }
     if (core->traces) {
         trace_done(core, pe, operation, task, where, *now, count);

@@ -159,6 +159,9 @@ static struct run *take_run(struct core *core, struct pe *pe, uint32_t place, cy
     if (run->size == 4) {
         memcpy(word, at, 4);
     }
+    if (core->statistics != NULL) {
+        count_taking(core, pe, place, run, 1, begin, 1);
+    }
     run_taken(core, run, 1, begin, 1);
     run->taken++;
     return run;
@@ -230,6 +233,9 @@ static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) 
     } else if (task->type != LOCAL_TASK) {
         set_arguments(core, word);
     }
+    if (core->statistics != NULL) {
+        count_start(core, pe, runs->row->where, begin);
+    }
     core->task_runs++;
     core->running = pe;
     pe->is_busy = true;
@@ -243,6 +249,9 @@ static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) 
         return PAUSED;
     }
     core->steps++;
+    if (core->statistics != NULL) {
+        count_line_step(core, runs->row->where);
+    }
     return interpret(core, pe, pe->now);
 }
 
@@ -253,7 +262,7 @@ static bool left(struct core *core, struct pe *pe, int how) {
     }
     core->running = NULL;
     if (how == FINISHED) {
-        if (core->traces) {
+        if (core->traces && pe->is_busy) { /* the end of a message starts nothing */
             trace_end(core, pe);
         }
         pe->is_busy = false;
@@ -349,6 +358,9 @@ void continue_paused(struct core *core) {
     }
     struct pe *pe = core->running;
     core->steps += !core->at_call;
+    if (core->statistics != NULL && !core->at_call) {
+        count_line_step(core, core->paused_at);
+    }
     core->at_call = false;
     core->horizon = core->present = -1; /* they were those of the PE */
     if (left(core, pe, interpret(core, pe, pe->now))) {

@@ -142,7 +142,7 @@ static void free_part(struct core *part) {
         pool_free_all(pools[k]);
     }
     void *arrays[] = {part->heap,     part->stack,    part->arriving.list, part->at_border.list, part->blocks,
-                      part->warnings, part->warned, part->prints.words,  part->trace.words};
+                      part->warnings, part->warned, part->prints.words};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);
     }

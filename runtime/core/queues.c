@@ -140,7 +140,11 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
     for (int k = 0; k < open->inputs; k++) {
         if (runs[k]->control) {
             cycle head = head_time(runs[k]);
-            open->time = (head > open->time ? head : open->time) + open->rate;
+            cycle time = head > open->time ? head : open->time;
+            if (core->statistics != NULL) {
+                count_one(core, open, k, runs[k], time, time + open->rate);
+            }
+            open->time = time + open->rate;
             run_taken(core, runs[k], 1, open->time, 1);
             runs[k]->taken++;
         }
@@ -213,7 +217,11 @@ static void take_header(struct core *core, struct open *open, struct run *run) {
     memcpy(&word, run->at + (ptrdiff_t)run->taken * run->step, run->size);
     int64_t length = word & WORD_MASK;
     cycle head = head_time(run);
-    open->time = head > open->time ? head : open->time;
+    cycle time = head > open->time ? head : open->time;
+    if (core->statistics != NULL) {
+        count_one(core, open, 0, run, time, time);
+    }
+    open->time = time;
     run_taken(core, run, 1, open->time, 1);
     open->time += open->rate;
     open->header = false;
@@ -307,6 +315,9 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
     }
     if (open->uses_fifo) {
         leave_places(core, open, count, begin, rate);
+    }
+    if (core->statistics != NULL) {
+        count_feed(core, open, runs, count, begin, rate, lanes);
     }
     for (int k = 0; k < open->inputs; k++) {
         struct run *run = runs[k];

@@ -329,6 +329,9 @@ static void pass_at(struct core *core, struct router *router, int port, uint8_t 
         if (!(outputs >> out & 1)) {
             continue;
         }
+        if (core->statistics != NULL) {
+            count_passing(core, (uint64_t)(router->color - core->switches->colors), router->pe, out, on.count);
+        }
         if (out == RAMP) {
             come_down(core, router, &on);
         } else {

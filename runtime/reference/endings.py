@@ -55,6 +55,8 @@ def accept(machine: Machine, send: Send, time: int) -> None:
 def _sent(machine: Machine, send: Send) -> None:
     """Act upon the end of a send."""
     issue = send.issue
+    if machine.statistics is not None:
+        machine.statistics.sent(send)
     if machine.trace is not None:
         machine.trace.completes(issue, send.done, send.count)
     send.queue.resource.release(send.done)

@@ -9,7 +9,7 @@ from ...operations.prices import NONE as NO_PRICES
 from ...operations.prices import Prices
 from ..hosted import HostedEngine, host
 from ..tables.format import Tables
-from ..trace_lines import Lines
+from ..trace_lines import Tracing
 from ..warnings import Warnings
 from .machine import Machine
 
@@ -20,8 +20,11 @@ def load(
     trace: IO[bytes] | None = None,
     prices: Prices = NO_PRICES,
     counts: bool = False,
+    statistics: bool = False,
+    tracing: Tracing | None = None,
 ) -> HostedEngine:
-    """Return an executor of tables; `trace` gets a line for each step, `counts` counts costs.
+    """Return an executor of tables; `trace` gets a line for each record that `tracing` asks for, `counts` counts costs,
+    and `statistics` what PEs do with their cycles.
 
     Raises LoomError for what it cannot run.
     """
@@ -30,6 +33,8 @@ def load(
     return host(
         program,
         warnings,
-        lambda fabric: Machine(fabric, None if trace is None else Lines(trace, fabric), counts=counts),
+        lambda fabric: Machine(fabric, tracing, counts=counts, statistics=statistics),
         prices,
+        trace,
+        are_last=tracing is not None and tracing.last is not None,
     )

@@ -64,6 +64,8 @@ def run(machine: Machine, pe: PE) -> None:
                     machine.trace.starts(pe, pe.task)
             machine.count_step()
             frame.pc = 0
+            if machine.statistics is not None and pe.task is not None:
+                machine.statistics.steps(pe.task.row.where)
         op, a, b, c = frame.use.code[frame.pc]
         frame.pc += 1
         if op >= FIRST_SCALAR:
@@ -91,6 +93,8 @@ def tick(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None
     pe.now += machine.program.prices[a]
     if machine.counted is not None:
         machine.counted.ticked[a] += 1
+    if machine.statistics is not None:
+        machine.statistics.computes(place(frame), machine.program.prices[a])
 
 
 def jump(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
@@ -120,6 +124,8 @@ def _count_step(machine: Machine, frame: Frame) -> None:
     frame.pc -= 1
     machine.count_step()
     frame.pc += 1
+    if machine.statistics is not None:
+        machine.statistics.steps(place(frame))
 
 
 def for_test(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:

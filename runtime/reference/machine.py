@@ -22,6 +22,7 @@ from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
 from ..fabric.stack import stack_rooms
 from ..findings import FINDING, MAX_WARNINGS, VALUES, Code
 from ..reports.rest import Rest
+from ..statistics.counts import Counts
 from ..tables.format import (
     ACTIVE,
     BLOCKABLE,
@@ -34,7 +35,7 @@ from ..tables.format import (
     TASK_TYPES,
 )
 from ..tables.instructions import FIFO_ACTIONS, KIND
-from ..trace_lines import Lines
+from ..trace_lines import RECORD, Traced, Tracing
 from . import endings, receiving
 from .arithmetic import WIDE
 from .credits import Path
@@ -53,6 +54,7 @@ from .resources import Resource, User
 from .rest import rest_of
 from .scheduling import next_task, pick
 from .sends import Send
+from .statistics import Statistics
 from .switches import SwitchedColor
 from .tasks import NEVER, Task
 from .trace import Trace
@@ -76,13 +78,16 @@ def _action(number: int) -> str:
 
 
 class Machine:
-    """Executes a program; an `engine.Engine`. `lines` gets the trace; `counts` what it is charged for."""
+    """Executes a program; an `engine.Engine`. `tracing` says what to trace; `counts` asks for what it is charged for,
+    and `statistics` for what its PEs do with their cycles."""
 
-    def __init__(self, fabric: Fabric, lines: Lines | None = None, *, counts: bool = False) -> None:
+    def __init__(
+        self, fabric: Fabric, tracing: Tracing | None = None, *, counts: bool = False, statistics: bool = False
+    ) -> None:
         self.fabric = fabric
         self.timing: Timing = fabric.target.timing
         self.program = Program(fabric.tables, fabric.target)
-        self.trace = None if lines is None else Trace(lines)
+        self.trace = None if tracing is None else Trace(tracing)
         self.counted = Counted(fabric.tables) if counts else None
         self.width, self.height = fabric.width, fabric.height
         self.order = Order()
@@ -126,7 +131,10 @@ class Machine:
         self.sinks: dict[tuple[int, int], InputQueue] = {}
         """Queues of the host, by PE and number."""
         self.networks = [Network(self, number, row) for number, row in enumerate(self.program["networks"])]
+        self.statistics: Statistics | None = None
         self._load()
+        needed = statistics or (tracing is not None and tracing.needs_statistics)
+        self.statistics = Statistics(self) if needed else None
 
     # Construction
 
@@ -514,6 +522,8 @@ class Machine:
 
     def _take(self, pe: int, sink: int, count: int) -> list[int]:
         queue = self.queue(pe, sink)
+        if self.statistics is not None:
+            self.statistics.takes_at_host(pe, sink, count)
         found: list[int] = []
         while len(found) < count:
             head = queue.runs[0]
@@ -522,6 +532,19 @@ class Machine:
             found += words
             queue.recount()
         return found
+
+    @property
+    def held(self) -> int:
+        """How many records of a trace have been noted and not been forgotten."""
+        return 0 if self.trace is None else self.trace.held
+
+    def traced(self) -> Traced:
+        """Return the records of the trace that are kept, in order; unless only the last are, they are forgotten."""
+        return Traced(np.zeros(0, RECORD), 0) if self.trace is None else self.trace.traced()
+
+    def observed(self) -> Counts | None:
+        """Return what statistics have counted so far, if they were asked for."""
+        return None if self.statistics is None else self.statistics.counts()
 
     def rest(self) -> Rest:
         """Return who waits for what, and what nothing has read, when nothing can happen any more."""

@@ -274,7 +274,11 @@ class Network:
 
     def _take(self, worm: Worm, number: int) -> None:
         """Let the head of a worm take a link."""
-        worm.links[number].holder = worm
+        link = worm.links[number]
+        link.holder = worm
+        if self.machine.statistics is not None:
+            count = len(worm.elements) + (1 if link.port == RAMP else IN_FRONT)
+            self.machine.statistics.carries(self.number, link.pe, link.port, count)
         if number + 1 == len(worm.links):
             self._deliver(worm)
 

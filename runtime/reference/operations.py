@@ -47,6 +47,8 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         counts = machine.counted.issued[issue.operation.number]
         counts[kind] += 1
         counts[ELEMENTS] += 0 if count == UNBOUNDED else count
+    if machine.statistics is not None:
+        machine.statistics.issues(issue)
     timing = machine.timing
     if receives:
         setup = timing.register_setup if in_registers else timing.receive_setup
@@ -56,7 +58,10 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         setup = timing.register_setup if in_registers else timing.send_setup
         return _send(machine, issue, destination, sources, count, setup)
     setup = timing.register_setup if in_registers else timing.memory_setup
-    issue.pe.now += setup + ceil(count * _price(machine, issue, [destination, *sources]))
+    cycles = setup + ceil(count * _price(machine, issue, [destination, *sources]))
+    issue.pe.now += cycles
+    if machine.statistics is not None:
+        machine.statistics.works_in_memory(issue, cycles, count)
     compute(machine, issue, destination, sources, 0, count, {})
     if machine.trace is not None:
         machine.trace.completes(issue, issue.pe.now, count)
@@ -155,7 +160,9 @@ def _send(
         _check_message(machine, issue, destination, count)
     done = issued + (timing.inject if issue.is_async else setup) + rate * count
     wavelets = -(-count // destination.lanes)
-    send = Send(issue, queue, wavelets, done, issued + timing.inject + (wavelets - 1) * rate * destination.lanes)
+    send = Send(
+        issue, queue, wavelets, done, issued + timing.inject + (wavelets - 1) * rate * destination.lanes, unheld=done
+    )
     used = [queue.resource]
     if issue.settings.microthread is not None:
         used.append(machine.thread(pe, issue.settings.microthread))
@@ -172,6 +179,10 @@ def _send(
         machine.is_pressed = True
         for resource in used:
             resource.extend(NEVER if send.waiting else send.done)
+    if machine.statistics is not None:
+        machine.statistics.sends(send, done - issued, count)
+        if not send.waiting:
+            machine.statistics.sent(send)
     if machine.trace is not None and not send.waiting:
         machine.trace.completes(issue, send.done, wavelets)
     if issue.is_async:

@@ -104,6 +104,8 @@ def receive(
         operation.resources.append(machine.thread(pe, settings.microthread))
     for resource in operation.resources:
         resource.use(issue.user, pe.now, NEVER)
+    if machine.statistics is not None:
+        machine.statistics.receives(issue, setup, operation.time)
     if settings.is_async:
         pe.now += machine.timing.async_issue
         post(machine, operation)
@@ -302,6 +304,8 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
         if isinstance(source, FifoEnd):
             _leave_in(machine, issue.pe.fifos[source.fifo].writing,
                       places(count, begin + operation.rate, rate))  # fmt: skip
+    if machine.statistics is not None:
+        machine.statistics.feeds(operation, runs, count, begin, rate, lanes)
     for run in runs:
         if run.piece is not None:
             run.piece.taken(run.taken, wavelets, begin, rate * lanes)
@@ -372,9 +376,12 @@ def _leave_in(machine: Machine, side: Side, run: Run) -> None:
 
 def _end_by_control(machine: Machine, operation: OpenOperation, runs: list[Run]) -> None:
     """End an operation early by a control wavelet, which is taken and not stored (DSD-199 to DSD-201)."""
-    for run in runs:
+    for queue, run in zip(operation.queues, runs, strict=True):
         if run.control:
-            operation.time = max(operation.time, run.head_time) + operation.rate
+            time = max(operation.time, run.head_time)
+            if machine.statistics is not None:
+                machine.statistics.takes_one(operation, queue, run, time, time + operation.rate)
+            operation.time = time + operation.rate
             taken(machine, run, run.taken, operation.time)
             run.taken += 1
     operation.count = operation.position
@@ -385,7 +392,10 @@ def _take_header(machine: Machine, operation: OpenOperation, run: Run) -> None:
     """Take the header of a message, which says how many elements follow."""
     issue = operation.issue
     length = run.payload[run.taken] & WORD_MASK
-    operation.time = max(operation.time, run.head_time)
+    time = max(operation.time, run.head_time)
+    if machine.statistics is not None:
+        machine.statistics.takes_one(operation, operation.queues[0], run, time, time)
+    operation.time = time
     taken(machine, run, run.taken, operation.time)
     operation.time += operation.rate
     operation.header = False
@@ -492,6 +502,8 @@ def _stop(machine: Machine, operation: OpenOperation, side: Side, time: int) -> 
     for operand in (operation.destination, *operation.sources):
         if isinstance(operand, FifoEnd) and operand.register is not None and operand.fifo == side.fifo:
             machine.fail_of(issue, Code.FIFO_IN_REGISTER, *values, *operand.register)
+    if machine.statistics is not None:
+        machine.statistics.stops(operation, time)
     operation.time = time
     operation.stopped = side.action == "test_or_suspend"
     lacking = operation.count - operation.position

@@ -49,6 +49,8 @@ def pick(machine: Machine, pe: PE, cycle: int) -> None:
 def start(machine: Machine, pe: PE, task: Task, begin: int, arguments: list[int]) -> None:
     """Run a task that is picked at a cycle until it ends or waits."""
     machine.task_runs += 1
+    if machine.statistics is not None:
+        machine.statistics.starts(pe, task, begin)
     pe.task, pe.now = task, begin + machine.timing.task_start
     pe.frame = enter(machine.program.use(task.row.use), arguments)
     pe.frame.pc = NOT_BEGUN  # its start is a step, which may have to wait
@@ -60,6 +62,8 @@ def _start_data(machine: Machine, pe: PE, task: Task, queue: InputQueue) -> None
     head = queue.runs[0]
     begin = max(pe.clock, task.ready)
     position, word = head.taken, head.payload[head.taken]
+    if machine.statistics is not None:
+        machine.statistics.takes(pe, queue, head, 1, begin, 1)
     head.taken += 1
     queue.recount()
     taken(machine, head, position, begin)

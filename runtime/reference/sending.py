@@ -38,6 +38,9 @@ def transmit(
     if stream.mark is not None:
         payload = [word | (stream.mark & WORD_MASK) << WORD_BITS for word in payload]
     machine.wavelets += len(payload)
+    if machine.statistics is not None:
+        ignored = sum(map(is_ignored, payload)) if stream.control else 0
+        machine.statistics.leaves(pe, queue, len(payload), ignored, first, rate)
     if queue.flags & PARTLY_UNREAD:
         queue.unread += len(payload)
     if queue.network is not None:

@@ -23,6 +23,8 @@ class Send:
     """When its last wavelet leaves of itself."""
     waiting: int = 0
     """Receivers that have not made room yet; the network, for a message."""
+    unheld: int = 0
+    """When it ends if nothing holds it back."""
     holds_task: bool = False
     """True if its task waits for it."""
     settled: bool = field(default=False)

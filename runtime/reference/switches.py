@@ -331,6 +331,8 @@ class SwitchedColor:
             if self._pops(router, code):
                 run = replace(run, payload=[popped(word)])
         for out in outputs:
+            if machine.statistics is not None:
+                machine.statistics.passes(self.color, router.pe, out, len(run.payload))
             if out == RAMP:
                 self._deliver(router, run)
             else:

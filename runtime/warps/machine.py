@@ -19,6 +19,7 @@ from ...operations.prices import Prices
 from .. import wait_graph
 from ..executor import Counts, Lacking, PrintedTile
 from ..places import Region
+from ..trace_lines import Tracing
 from ..unread_wavelets import Unread
 from ..warnings import Warnings
 from ..watch import Watch
@@ -57,6 +58,8 @@ def load(
     prompt: bool = False,
     prices: Prices = NO_PRICES,
     counts: bool = False,
+    statistics: bool = False,
+    tracing: Tracing | None = None,
 ) -> WarpMachine:
     """Return an executor of the `flow.fabric` of a module; see `WarpMachine`."""
     if isinstance(program, ModuleOp):
@@ -242,6 +245,15 @@ class WarpMachine:
 
     def costs(self) -> None:
         """Return None: units that run together are charged together, and nothing is counted."""
+
+    def measured(self) -> None:
+        """Return None, as `costs` does."""
+
+    def write_trace(self) -> None:
+        """Do nothing: lines are written as steps are taken."""
+
+    def traced(self) -> None:
+        """Return None: no records are kept."""
 
     @property
     def printed(self) -> Sequence[tuple[int, int, int, str]]:

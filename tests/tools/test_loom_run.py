@@ -228,7 +228,7 @@ def test_tracing_changes_nothing(run_loom: Run, tmp_path: Path) -> None:
         results.append((tmp_path / "result.npy").read_bytes() + str(cycles).encode())
     assert results[0] == results[1]
     events = {json.loads(line)["event"] for line in (tmp_path / "trace").read_text().splitlines()}
-    assert events == {"task", "ended", "operation", "completed"}
+    assert events == {"task", "ended", "operation", "completed", "waited", "sent", "taken"}
 
 
 @pytest.mark.slow
@@ -341,7 +341,8 @@ def test_step_limit(run_loom: Run, write: Write, tmp_path: Path) -> None:
     path = write(FOR_EVER)
     outcome = run_loom("run", path, "--launch", "main", "--step-limit", "1000", "--stats", tmp_path / "stats.json")
     one_error(outcome, "step limit", "@again")
-    assert [path] == list(tmp_path.iterdir())
+    assert {path, tmp_path / "stats.json"} == set(tmp_path.iterdir())
+    assert json.loads((tmp_path / "stats.json").read_text())["steps"] == 1000
 
 
 @pytest.mark.slow
@@ -401,9 +402,11 @@ def test_a_signal_leaves_nothing_behind(write: Write, tmp_path: Path, number: si
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number
     error, note = errors.splitlines()
-    assert error == "error: interrupted; no output was written"
+    assert error == "error: interrupted; no results were written"
     assert note.startswith("note: launch of 'main' was interrupted: ")
-    assert list(tmp_path.iterdir()) == [path]
+    # What the program did until then is of use; what it was to compute is not there.
+    assert {path, tmp_path / "trace"} == set(tmp_path.iterdir())
+    assert all(json.loads(line)["event"] for line in (tmp_path / "trace").read_text().splitlines())
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ from loomir.runtime.fabric.connect import fabric_of
 from loomir.runtime.fabric.model import WAY, Fabric
 from loomir.runtime.findings import FINDING, Code
 from loomir.runtime.reports.rest import AT_ROUTER, MESSAGE, QUEUED, RECEIVES, TASK, WAIT, WAVELETS
+from loomir.runtime.statistics.counts import CELL, LINE, PE
 from loomir.runtime.tables.format import SECTIONS, Tables
 from loomir.runtime.tables.instructions import CONTROL, DSD_ROWS
 from loomir.runtime.trace_lines import RECORD
@@ -255,6 +256,7 @@ def test_records_are_as_python_has_them() -> None:
         "trace": RECORD,
     }
     records |= {"at router": AT_ROUTER, "message": MESSAGE}
+    records |= {"counts of a PE": PE, "counts of a cell": CELL, "counts of a line": LINE}
     assert [sizes(number) for number in range(len(records))] == [record.itemsize for record in records.values()]
 
 
