@@ -29,7 +29,7 @@ def load(
         "statistics": statistics,
     }  # fmt: skip
     name = chosen() if executor is None else executor
-    of_core = {} if threads is None else {"threads": threads}
+    of_core: dict[str, Any] = {} if threads is None else {"threads": threads}
     if name == "core":
         options |= of_core
     if name in OF_TABLES:
@@ -40,7 +40,7 @@ def load(
     first = of_grid(fabric.width.value.data * fabric.height.value.data)
     if first is not None and not options:
         try:
-            given = of_core if first == "core" else {}
+            given: dict[str, Any] = of_core if first == "core" else {}
             return Machine(assemble(fabric), executor=first, **asked, **given)
         except (NotAssembled, Unable):
             pass

@@ -1,11 +1,22 @@
 /* Whether a machine in which nothing can happen any more has anything left to tell of. */
 #include "machine.h"
+#include "partitions.h"
+
+/* Returns whether a partition has nothing open or on its way. */
+static bool pools_are_clear(const struct core *core) {
+    const struct pool *pools[] = {&core->opens, &core->runs, &core->send_pool, &core->arrivals, &core->multicasts};
+    for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
+        if (pools[k]->live != 0) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* Returns false if `core_waits` and the like may find something: they look at every PE. */
 bool core_is_clear(const struct core *core) {
-    const struct pool *pools[] = {&core->opens, &core->runs, &core->send_pool, &core->arrivals, &core->multicasts};
-    for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
-        if (pools[k]->live > 0) {
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        if (!pools_are_clear(core->partitions->cores[k])) {
             return false;
         }
     }

@@ -17,7 +17,7 @@ import loomir
 from loomir import LoomError
 from loomir.diagnostics import limits
 from loomir.host import machines
-from loomir.runtime import executors
+from loomir.runtime import Deadlock, executors
 
 from ...searches import examples
 from ..agreement import Way, differences, outcome
@@ -91,3 +91,35 @@ def test_argument_that_is_no_number_of_threads(threads: Any, monkeypatch: pytest
     program = loomir.compile(stencil_example().program_text(16), rectangle=(2, 2))
     with pytest.raises(LoomError, match=re.escape(f"{threads!r} is not a number of threads; give 1 to 1024, or none")):
         loomir.Simulator(program, threads=threads)
+
+
+WAITS_AT_THE_END = """flow.fabric @waits target "wse3" grid 40 by 1 {
+  flow.color @c = 3
+  flow.route @c on [:39, :] from [west, ramp] to [east]
+  flow.route @c on [39, :] from [west] to [ramp]
+  flow.units @reader on [39, :] words 64 {
+    flow.buffer @sum at 0 : memref<f32>
+    flow.export @main as "main"
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.func @main() {
+      %to = flow.stream @sum at 0 strides [0] extents [4] : !flow.stream<f32>
+      %i = flow.queue_stream @in extent 4 : !flow.stream<f32>
+      flow.apply fadds %to, %to, %i : !flow.stream<f32>, !flow.stream<f32>, !flow.stream<f32>
+      flow.return
+    }
+  }
+  flow.units @sender on [:39, :] words 64 {
+    flow.export @main as "main"
+    flow.func @main() {
+      flow.return
+    }
+  }
+}"""
+
+
+@pytest.mark.parametrize("threads", [1, *COUNTS])
+def test_hangs_of_all_partitions_are_reported(threads: int) -> None:
+    machine = machines.load(parse(WAITS_AT_THE_END), executor="core", threads=threads)
+    machine.launch("main", [])
+    with pytest.raises(Deadlock):
+        machine.run()
