@@ -86,8 +86,8 @@ class Frame:
     is_root: bool = False
     """True if its code is a function or task of the IR, rather than part of its caller's."""
     called: Callable | Type | None = None
-    """What the IR calls to run its code, in the middle of whatever other code: a function, or by its type a pointer to
-    one. None for a task, and for what the host launches: none of these runs while another does."""
+    """The function that the IR calls, or the type of the function pointer. None for tasks and for functions that the
+    host launches: none of these runs while another does."""
     is_recursive: bool = False
     """True if that function may be entered again before it has returned."""
     is_tail: bool = False

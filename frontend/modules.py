@@ -177,7 +177,7 @@ class Files:
         self._declared: dict[int, Declared] = {}
         """By identity of the tree, which `_parsed` keeps."""
         self.found: dict[tuple[Path, str], Path] = {}
-        """What names mean in the files of these paths, as far as they have been looked up."""
+        """The file that each imported name resolves to, by importing file and name; filled on first use."""
 
     def declared(self, file: syntax.File) -> Declared:
         """Return the declarations of a file; raises CslError for two of one name."""

@@ -19,7 +19,7 @@ class _Part(NamedTuple):
     """The units of a class in a region that have a byte address in common."""
 
     at: tuple[slice | Array, slice | Array]
-    """Where they are in the region: rows and columns, or the row and the column of each."""
+    """Their places in the region: a slice of rows and one of columns, or arrays with the row and column of each."""
     memory: Array
     """Their bytes, a view or a copy: [rows, columns, bytes] or [units, bytes]."""
     units: Array | None

@@ -122,7 +122,7 @@ class Engine(Protocol):
 
     @property
     def held(self) -> int:
-        """How many records of a trace have been noted and not been forgotten."""
+        """Return the number of trace records that are kept now."""
         ...
 
     def traced(self) -> Traced:

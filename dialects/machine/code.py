@@ -94,7 +94,7 @@ class Bodies:
         self._users: dict[CodeOperation, list[SymbolUser]] = {}
         """What names symbols in each body that is shared."""
         self._fitting: dict[CodeOperation, list[Mapping[str, Hashable]]] = {}
-        """What the symbols that each of these bodies names were in programs that it has been found to fit."""
+        """By shared body, the symbol tables of the programs whose symbols it is known to match."""
 
     def home(self, op: CodeOperation) -> CodeOperation:
         """Return the function or task that has the body; raises VerifyException if there is none to share."""

@@ -13,7 +13,7 @@ from ..garbage_collection import collector_paused
 from .artifact import Artifact, read_program, read_tables
 
 TRACED = ("tasks", "operations")
-"""What traces of host scripts have, which are always written."""
+"""The kinds of records in the traces that every host script writes."""
 
 
 def load(artifact: Artifact, trace: IO[bytes] | None, *, statistics: bool = False) -> Machine:

@@ -644,7 +644,7 @@ class SdkRuntime:
         self._write_statistics()
 
     def _write_statistics(self) -> None:
-        """Print or write statistics, as far as the machine has come, if the environment asks for them."""
+        """Print or write the statistics up to now if the environment asks for them."""
         path = os.environ.get(environment.STATISTICS)
         if not path:
             return

@@ -175,9 +175,9 @@ class Core:
     """A machine that is loaded, its memory as the tables say. `tracing` says what to trace; `counts` asks for what it
     is charged for, and `statistics` for what its PEs do with their cycles.
 
-    The grid is divided into `threads` partitions, which go on at the same time, as far as there are cores, where each
-    has at least `parallel_from` PEs to visit. Without enough memory, making and running it raise MemoryError. Tests
-    choose the allocation that fails, from 1 on.
+    The grid is divided into `threads` partitions. They run in parallel, on no more threads than there are cores, while
+    at least two of them have `parallel_from` PEs to visit. Without enough memory, making and running it raise
+    MemoryError. Tests choose the allocation that fails, from 1 on.
     """
 
     def __init__(
@@ -357,7 +357,7 @@ class Core:
 
     @property
     def held(self) -> int:
-        """How many records of a trace have been noted and not been forgotten."""
+        """Return the number of trace records that are kept now."""
         return 0 if self._tracing is None else self._library.core_trace_length(self._handle)
 
     def traced(self) -> Traced:

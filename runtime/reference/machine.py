@@ -535,7 +535,7 @@ class Machine:
 
     @property
     def held(self) -> int:
-        """How many records of a trace have been noted and not been forgotten."""
+        """Return the number of trace records that are kept now."""
         return 0 if self.trace is None else self.trace.held
 
     def traced(self) -> Traced:

@@ -149,7 +149,7 @@ class Trace:
 
     @property
     def held(self) -> int:
-        """How many records have been noted and not been forgotten."""
+        """Return the number of records that are kept now."""
         return self._count
 
 

@@ -21,3 +21,15 @@ def parse(text: str, *, verify: bool = True) -> ModuleOp:
     if verify:
         module.verify()
     return module
+
+
+def spin(turns: int | str, cell: str = "@x") -> str:
+    """Return code that loads and stores a cell so many times."""
+    return f"""
+      %from = arith.constant 0 : index
+      %step = arith.constant 1 : index
+      %to = arith.constant {turns} : index
+      scf.for %i = %from to %to step %step {{
+        %v = flow.load {cell}[] : i32
+        flow.store %v, {cell}[] : i32
+      }}"""

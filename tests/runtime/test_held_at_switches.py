@@ -14,7 +14,7 @@ from loomir import targets
 from loomir.runtime import Deadlock, Machine
 
 from ..searches import examples
-from .flow_modules import parse
+from .flow_modules import parse, spin
 from .machines import load
 from .router_model import encode
 
@@ -38,17 +38,6 @@ class Row(NamedTuple):
     """Turns of a loop before the receiver reads."""
     copies: bool = False
     """The PE with the switch gets the wavelets as well, and reads them when it opens it."""
-
-
-def spin(turns: int) -> str:
-    return f"""
-      %from = arith.constant 0 : index
-      %step = arith.constant 1 : index
-      %to = arith.constant {turns} : index
-      scf.for %i = %from to %to step %step {{
-        %v = flow.load @x[] : i32
-        flow.store %v, @x[] : i32
-      }}"""
 
 
 def units(name: str, x: int, members: str, body: str) -> str:

@@ -13,7 +13,7 @@ from loomir import targets
 from loomir.runtime import Deadlock
 
 from ..searches import examples
-from .flow_modules import parse
+from .flow_modules import parse, spin
 from .machines import load
 
 pytestmark = pytest.mark.executors("reference", "core")
@@ -36,13 +36,7 @@ def program(target: str, sends: dict[tuple[int, int], tuple[int, int, int]], *, 
           flow.buffer @x at 990 : memref<i32>
           flow.queue output @out id 2 colors [@c on [:, :]]
           flow.task local @main id 9 active {{
-            %f = arith.constant 0 : index
-            %s = arith.constant 1 : index
-            %t = arith.constant {turns} : index
-            scf.for %i = %f to %t step %s {{
-              %v = flow.load @x[] : i32
-              flow.store %v, @x[] : i32
-            }}
+            {spin(turns)}
             %a = flow.stream @a at 0 strides [{stride}] extents [{count}] : !flow.stream<i32>
             %o = flow.queue_stream @out extent {count} : !flow.stream<i32>
             flow.apply mov32 %o, %a : !flow.stream<i32>, !flow.stream<i32>
@@ -50,13 +44,7 @@ def program(target: str, sends: dict[tuple[int, int], tuple[int, int, int]], *, 
           }}
         }}""")
     reader = f"""flow.task local @main id 9 active {{
-      %f = arith.constant 0 : index
-      %s = arith.constant 1 : index
-      %t = arith.constant {late} : index
-      scf.for %i = %f to %t step %s {{
-        %v = flow.load @k[] : i32
-        flow.store %v, @k[] : i32
-      }}
+      {spin(late, "@k")}
       %b = flow.stream @log at 0 strides [1] extents [{total}] : !flow.stream<i32>
       %n = flow.queue_stream @in extent {total} : !flow.stream<i32>
       flow.apply mov32 %b, %n : !flow.stream<i32>, !flow.stream<i32>
