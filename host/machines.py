@@ -7,12 +7,13 @@ from typing import IO, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..backend.tables import NotAssembled, assemble
+from .. import targets
+from ..backend.tables import assemble
 from ..diagnostics.errors import LoomError
 from ..dialects import flow
 from ..operations.prices import Prices
 from ..runtime import Machine
-from ..runtime.executors import AUTO, OF_TABLES, Unable, chosen, of_grid
+from ..runtime.executors import AUTO, OF_TABLES, chosen, of_grid
 
 
 def load(
@@ -22,29 +23,20 @@ def load(
 ) -> Machine:  # fmt: skip
     """Return a machine with a program loaded; see `Machine`. `threads` are for the core; other executors have one.
 
-    If any executor may run it, that is the one of `of_grid` where it can, and else the one of warps.
+    Programs of chips run on `warps`, whatever the environment asks for.
     """
-    asked: dict[str, Any] = {
-        "trace": trace, "trace_kinds": trace_kinds, "trace_last": trace_last, "prices": prices, "counts": counts,
-        "statistics": statistics,
-    }  # fmt: skip
-    name = chosen() if executor is None else executor
-    of_core: dict[str, Any] = {} if threads is None else {"threads": threads}
-    if name == "core":
-        options |= of_core
-    if name in OF_TABLES:
-        return Machine(assemble(_fabric(module)), executor=name, **asked, **options)
-    if name != AUTO:
-        return Machine(module, executor=name, **asked, **options)
     fabric = _fabric(module)
-    first = of_grid(fabric.width.value.data * fabric.height.value.data)
-    if first is not None and not options:
-        try:
-            given: dict[str, Any] = of_core if first == "core" else {}
-            return Machine(assemble(fabric), executor=first, **asked, **given)
-        except (NotAssembled, Unable):
-            pass
-    return Machine(module, executor="warps", **asked, **options)
+    if executor is None:
+        is_chip = fabric.target.data in targets.CHIPS
+        executor = "warps" if is_chip else chosen()
+    if executor == AUTO:
+        executor = of_grid(fabric.width.value.data * fabric.height.value.data)
+    if executor == "core" and threads is not None:
+        options["threads"] = threads
+    return Machine(
+        assemble(fabric) if executor in OF_TABLES else module, executor=executor, trace=trace, trace_kinds=trace_kinds,
+        trace_last=trace_last, prices=prices, counts=counts, statistics=statistics, **options,
+    )  # fmt: skip
 
 
 def _fabric(module: ModuleOp | flow.FabricOp) -> flow.FabricOp:

@@ -19,13 +19,9 @@ EXECUTOR = "LOOM_EXECUTOR"
 """Environment variable: the executor that runs programs of the wafer, by name."""
 
 AUTO = "auto"
-"""In place of a name: that of `of_grid` if it can run the program, else warps."""
+"""In place of a name: that of `of_grid`."""
 
 DEFAULT = AUTO
-
-MAX_UNITS_OF_CORE = 4096
-"""Units of the largest grid that the core runs unless it is named: it goes from one to the next on one thread, so that
-warps are faster where very many march in step."""
 
 MAX_UNITS_OF_REFERENCE = 1024
 """Units of the largest grid that the reference runs unless it is named, where the core is not installed."""
@@ -35,10 +31,6 @@ EXECUTORS = {"warps": "warps.machine", "reference": "reference.executor", "core"
 
 OF_TABLES = frozenset({"reference", "core"})
 """Those that run tables, and not IR."""
-
-
-class Unable(LoomError):
-    """An executor lacks what a program needs; another one may have it."""
 
 
 def chosen() -> str:
@@ -53,30 +45,38 @@ def chosen() -> str:
 
 
 def of(program: object) -> str:
-    """Return the name of the executor of a program: the one that the environment asks for, or one for its form."""
+    """Return the name of the executor of a program: the one that the environment asks for, or one for its form.
+
+    Raises LoomError as `of_grid` does.
+    """
     name = chosen()
     if name != AUTO:
         return name
     if not isinstance(program, Tables):
         return "warps"
-    return "core" if has_core() else "reference"
+    return of_grid(int(program["program"]["width"][0]) * int(program["program"]["height"][0]))
 
 
-def of_grid(units: int) -> str | None:
-    """Return the executor of tables that `AUTO` tries first for a program on so many units; None for none."""
-    if has_core():
-        return "core" if units <= MAX_UNITS_OF_CORE else None
-    return "reference" if units <= MAX_UNITS_OF_REFERENCE else None
+def of_grid(units: int) -> str:
+    """Return the executor that `AUTO` takes for a wafer's program on so many units: the core where it is installed.
+
+    Else a line on stderr says, once, that the reference runs it. Raises LoomError if it has too many units for that.
+    """
+    library = import_module(".core.library", __package__)
+    if library.is_present():
+        return "core"
+    if units > MAX_UNITS_OF_REFERENCE:
+        raise LoomError(
+            f"{library.NOT_INSTALLED}; without it programs on up to {MAX_UNITS_OF_REFERENCE:,} PEs run, and this one "
+            f"is on {units:,}; with {EXECUTOR}=reference it runs all the same, slowly"
+        )
+    _note_slow(library.NOT_INSTALLED)
+    return "reference"
 
 
 @cache
-def has_core() -> bool:
-    """Return True if the core is installed. The first time, a line on stderr says so if it is not."""
-    library = import_module(".core.library", __package__)
-    if not library.is_present():
-        print(f"note: {library.NOT_INSTALLED}; until then programs run slowly", file=sys.stderr, flush=True)
-        return False
-    return True
+def _note_slow(reason: str) -> None:
+    print(f"note: {reason}; until then programs run slowly", file=sys.stderr, flush=True)
 
 
 def wants_tables() -> bool:

@@ -3,6 +3,6 @@
 What is folded is computed by the reference, so that code is equal to what executors would compute.
 """
 
-from .fabric import NotAssembled, assemble
+from .fabric import assemble
 
-__all__ = ["NotAssembled", "assemble"]
+__all__ = ["assemble"]

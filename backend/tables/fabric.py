@@ -22,15 +22,11 @@ from .interning import Sections
 from .units import Shared, Units
 
 
-class NotAssembled(LoomError):
-    """A program that tables cannot hold, though the engine for cores of chips runs it."""
-
-
 @deep_nesting()
 def assemble(fabric: flow.FabricOp) -> Tables:
     """Return the tables of a fabric.
 
-    Raises LoomError for what no executor could run, and `NotAssembled` for channels, spaces and tiles.
+    Raises LoomError for what no executor of tables could run: programs of chips, with their channels, spaces and tiles.
     """
     return _Fabric(fabric).assemble()
 
@@ -48,7 +44,7 @@ class _Fabric:
     def assemble(self) -> Tables:
         op, sections = self.op, self.sections
         if self.target.name in targets.CHIPS:
-            raise NotAssembled(
+            raise LoomError(
                 f"tables hold programs of wafers, and {self.target.name} is a chip of cube and vector cores",
                 location_of(op),
             )
@@ -94,7 +90,7 @@ class _Fabric:
                 row = sections.add("classes")
                 self.classes.append(Units(sections, self.target, op, row, self.shared))
             case flow.SpaceOp() | flow.ChannelOp():
-                raise NotAssembled(
+                raise LoomError(
                     f"tables do not hold {op.name}, which joins cores of chips; they hold programs of wafers",
                     location_of(op),
                 )

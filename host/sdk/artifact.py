@@ -168,10 +168,10 @@ def write(
     or the directory cannot be written.
     """
     # Here and below: a host script that only reads loom.json does not pay for xDSL.
-    from ...backend.tables import NotAssembled, assemble
+    from ...backend.tables import assemble
     from ...dialects.ir_table import table_of
     from ...dialects.ir_text import print_ir
-    from ...runtime.executors import AUTO, chosen, wants_tables
+    from ...runtime.executors import wants_tables
     from ...runtime.tables import file
     from ..compilation import compile
 
@@ -182,12 +182,8 @@ def write(
     files[TABLE] = json.dumps(table_of(program.module), separators=(",", ":")) + "\n"
     if wants_tables():
         tables = io.BytesIO()
-        try:
-            file.write(assemble(program.fabric), tables)
-            files[TABLES] = tables.getvalue()
-        except NotAssembled:
-            if chosen() != AUTO:
-                raise
+        file.write(assemble(program.fabric), tables)
+        files[TABLES] = tables.getvalue()
     classes = classes_of(program.fabric)
     more: dict[str, Any] = {}
     if complete is not None:

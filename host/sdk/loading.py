@@ -7,8 +7,7 @@ from typing import IO, Any
 
 from ...diagnostics.limits import STATISTICS
 from ...runtime import Machine
-from ...runtime.executors import AUTO, Unable, chosen, of_grid, wants_tables
-from ...runtime.tables.format import Tables
+from ...runtime.executors import wants_tables
 from ..garbage_collection import collector_paused
 from .artifact import Artifact, read_program, read_tables
 
@@ -30,18 +29,9 @@ def load(artifact: Artifact, trace: IO[bytes] | None, *, statistics: bool = Fals
     }
     if wants_tables():
         tables = read_tables(artifact)
-        if tables is not None and (chosen() != AUTO or of_grid(_units(tables)) is not None):
-            try:
-                return Machine(tables, **asked)
-            except Unable:
-                if chosen() != AUTO:
-                    raise
+        if tables is not None:
+            return Machine(tables, **asked)
     from .. import machines  # loads IR
 
     with collector_paused():
         return machines.load(read_program(artifact), **asked)
-
-
-def _units(tables: Tables) -> int:
-    """Return how many units the grid of a program has."""
-    return int(tables["program"]["width"][0]) * int(tables["program"]["height"][0])

@@ -120,7 +120,7 @@ class _Switched(ctypes.Structure):
 
 
 def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
-    """Return what a program needs and the core does not have yet, in words; empty if it can run it."""
+    """Return what a program needs and the core does not have, in words; empty if it can run it."""
     found: list[str] = []
     counts = tables["classes"]["task_count"]
     if counts.max(initial=0) > MAX_PLACES:

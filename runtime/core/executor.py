@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import IO
 
 from ...diagnostics import limits
+from ...diagnostics.errors import LoomError
 from ...operations.prices import NONE as NO_PRICES
 from ...operations.prices import Prices
-from ..executors import Unable
 from ..fabric.model import Fabric
 from ..hosted import HostedEngine, host
 from ..trace_lines import Tracing
@@ -35,7 +35,7 @@ def load(
     `threads` work on it at the same time, where each has at least `parallel_from` PEs to visit; if none are given,
     those that the environment names, or as many as there are cores if the grid is large.
 
-    Raises LoomError for a program that needs what the core does not have yet.
+    Raises LoomError for a program that needs what the core does not have.
     """
     return host(
         program,
@@ -52,8 +52,8 @@ def _core(
 ) -> Core:
     missing = missing_features(fabric.tables, fabric)
     if missing:
-        raise Unable(
-            f"the executor 'core' does not run programs with {' and '.join(missing)} yet; choose another executor"
+        raise LoomError(
+            f"the executor 'core' does not run programs with {' and '.join(missing)}; LOOM_EXECUTOR=reference does"
         )
     threads = limits.threads() if threads is None else threads
     if threads is None:

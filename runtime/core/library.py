@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 from ...diagnostics.errors import LoomError
-from ..executors import Unable
 from . import compile_core
 
 BUILD = "`pip install --editable .` in a checkout, or `pip install --force-reinstall loomir`, builds it"
@@ -40,7 +39,7 @@ def load() -> ctypes.CDLL:
 def open_library(file: Path) -> ctypes.CDLL:
     """Return the library in a file. Raises LoomError if it is absent, damaged, or of other sources."""
     if not file.exists():
-        raise Unable(NOT_INSTALLED, str(file))
+        raise LoomError(NOT_INSTALLED, str(file))
     try:
         library = ctypes.CDLL(str(file))
         library.loom_sources.restype = ctypes.c_char_p

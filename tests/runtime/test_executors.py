@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from loomir.backend.tables import assemble
@@ -45,6 +47,48 @@ def test_any_executor_is_the_core() -> None:
     everything = EMPTY.replace("words 8 {", "words 8 {" + masks).replace("flow.units", f"{route} {network} flow.units")
     for text in (EMPTY, everything):
         assert machines.load(parse(text), executor=executors.AUTO).executor_name == "core"
+
+
+def test_any_grid_is_the_core() -> None:
+    assert machines.load(parse(EMPTY.replace("2 by 1", "750 by 990")), executor="auto").executor_name == "core"
+
+
+@pytest.fixture
+def without_core(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Name a library that is not there."""
+    monkeypatch.setenv("LOOM_CORE_LIBRARY", str(tmp_path / "none.so"))
+    monkeypatch.delenv(executors.EXECUTOR)
+    executors._note_slow.cache_clear()
+
+
+@pytest.mark.usefixtures("without_core")
+def test_small_grids_without_a_core(capsys: pytest.CaptureFixture[str]) -> None:
+    """The reference runs them, and one line says what to install."""
+    text = EMPTY.replace("2 by 1", "64 by 16")
+    assert machines.load(parse(text)).executor_name == "reference"
+    assert Machine(tables_of(text)).executor_name == "reference"
+    said = capsys.readouterr().err
+    assert said.startswith("note: the engine's core is not installed; `pip install ") and said.count("\n") == 1
+
+
+@pytest.mark.usefixtures("without_core")
+def test_large_grids_without_a_core(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    text = EMPTY.replace("2 by 1", "1025 by 1")
+    message = "core is not installed; `pip install .* on up to 1,024 PEs run, and this one is on 1,025; with LOOM_EXEC"
+    with pytest.raises(LoomError, match=message):
+        machines.load(parse(text))
+    with pytest.raises(LoomError, match=message):
+        Machine(tables_of(text))
+    monkeypatch.setenv(executors.EXECUTOR, "reference")
+    assert machines.load(parse(text)).executor_name == "reference"
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("executor", ["auto", "core", "reference"])
+def test_programs_of_chips_have_one_executor(executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The choice is for programs of the wafer."""
+    monkeypatch.setenv(executors.EXECUTOR, executor)
+    assert machines.load(parse(EMPTY.replace("wse3", "a5"))).executor_name == "warps"
 
 
 @pytest.mark.parametrize("name", executors.EXECUTORS)
