@@ -12,6 +12,9 @@ ORDER = ["ramp", "north", "east", "south", "west"]
 HOP, TURN = 2, 33
 """What the machine model says of the third-generation wafer."""
 
+WORDS = 4
+"""Wavelets that a link holds. As many more as cycles of a turn if wavelets may turn into it."""
+
 
 @dataclass(frozen=True)
 class Wavelet:
@@ -35,11 +38,23 @@ class Router:
     links: dict[str, deque[tuple[int, Wavelet]]] = field(default_factory=lambda: {port: deque() for port in ORDER})
     free: int = 0
     position: int = 0
+    returns: dict[str, list[int]] = field(default_factory=dict)
+    """For each port out, when the credits that it has not used are there."""
+
+    def __post_init__(self) -> None:
+        every = [self.ports_at(position) for position in range(len(self.route.positions))]
+        for out in ORDER[1:]:
+            turns = any({*receive} - {"ramp", ACROSS[out]} for receive, transmit in every if out in transmit)
+            self.returns[out] = [0] * (WORDS + TURN * turns)
+        self.position = self.route.current
 
     def ports(self) -> tuple[list[str], list[str]]:
+        return self.ports_at(self.position)
+
+    def ports_at(self, position: int) -> tuple[list[str], list[str]]:
         receive: list[str] = []
         transmit: list[str] = []
-        for setting in self.route.positions[: self.position + 1]:
+        for setting in self.route.positions[: position + 1]:
             if setting is not None:
                 receive = receive if setting[0] is None else setting[0]
                 transmit = transmit if setting[1] is None else setting[1]
@@ -54,6 +69,30 @@ class Router:
         if self.route.ring:
             self.position = 0
         return moved
+
+    def takes(self, port: str) -> bool:
+        """Return True if a wavelet is on its way to a port, which takes some now."""
+        return bool(self.links[port]) and port in self.ports()[0]
+
+    def obey(self, wavelet: Wavelet) -> tuple[Wavelet, bool]:
+        """Move the switch as a wavelet says; return it as it goes on, and whether the compute engine ignores it."""
+        if not wavelet.control:
+            return wavelet, False
+        (code, ignored), *rest = commands(wavelet.word)
+        moved = False
+        if code == 1:
+            moved = self.advance()
+        elif code == 2:
+            self.position = 0
+        pop = self.route.pop
+        if pop == "always_pop" or (pop.startswith("pop_on") and moved) or (pop.endswith("nop") and code == 0):
+            wavelet = Wavelet(encode([*rest, (0, True)], wavelet.word >> 16 & 0x3F), True)
+        return wavelet, ignored
+
+
+def beside(place: tuple[int, int], port: str) -> tuple[int, int]:
+    """Return the place of the router at a port."""
+    return place[0] + SIDES[port][0], place[1] + SIDES[port][1]
 
 
 def commands(word: int) -> list[tuple[int, bool]]:
@@ -79,48 +118,45 @@ def run(
 
     Gives what comes down each ramp and when, how many wavelets wait at which port of which router, and positions.
     """
-    routers = {place: Router(route, position=route.current) for place, route in routes.items()}
+    routers = {place: Router(route) for place, route in routes.items()}
     for place, wavelets in sent.items():
         routers[place].links["ramp"].extend(wavelets)
     got: dict[tuple[int, int], list[tuple[int, Wavelet]]] = {place: [] for place in routers}
+    now = 0
     while True:
-        # The router that can act first acts: what it does can only matter to others later.
-        best = None
+        passed = False
         for place, router in routers.items():
-            for number, port in enumerate(ORDER):
-                if router.links[port] and port in router.ports()[0]:
-                    arrived = router.links[port][0][0]
-                    key = (max(arrived, router.free), arrived, number, place)
-                    best = key if best is None else min(best, key)
-        if best is None:
-            break
-        now, _, number, place = best
-        router, port = routers[place], ORDER[number]
-        _, wavelet = router.links[port].popleft()
-        router.free = now + 1
-        _, transmit = router.ports()
-        ignored = False
-        if wavelet.control:
-            (code, ignored), *rest = commands(wavelet.word)
-            moved = False
-            if code == 1:
-                moved = router.advance()
-            elif code == 2:
-                router.position = 0
-            pop = router.route.pop
-            if pop == "always_pop" or (pop.startswith("pop_on") and moved) or (pop.endswith("nop") and code == 0):
-                wavelet = Wavelet(encode([*rest, (0, True)], wavelet.word >> 16 & 0x3F), True)
-        for out in transmit:
-            if out == "ramp":
-                if not ignored:
-                    got[place].append((now, wavelet))
+            heads = [(router.links[port][0][0], number) for number, port in enumerate(ORDER) if router.takes(port)]
+            arrived, number = min(heads, default=(now + 1, 0))
+            if max(arrived, router.free) > now:
                 continue
-            if out == port:
+            port = ORDER[number]
+            _, transmit = router.ports()
+            outs = [out for out in transmit if out not in ("ramp", port) and beside(place, out) in routers]
+            if any(not router.returns[out] or min(router.returns[out]) > now for out in outs):
                 continue
-            there = (place[0] + SIDES[out][0], place[1] + SIDES[out][1])
-            if there in routers:
+            passed = True
+            _, wavelet = router.links[port].popleft()
+            router.free = now + 1
+            if port != "ramp":
+                # The place on the link is free again, which its sender knows a hop later.
+                routers[beside(place, port)].returns[ACROSS[port]].append(now + HOP)
+            wavelet, ignored = router.obey(wavelet)
+            if "ramp" in transmit and not ignored:
+                got[place].append((now, wavelet))
+            for out in outs:
+                router.returns[out].remove(min(router.returns[out]))
                 turned = port not in ("ramp", ACROSS[out])
-                routers[there].links[ACROSS[out]].append((now + HOP + TURN * turned, wavelet))
+                routers[beside(place, out)].links[ACROSS[out]].append((now + HOP + TURN * turned, wavelet))
+        times = [time for router in routers.values() for times in router.returns.values() for time in times]
+        times += [link[0][0] for router in routers.values() for link in router.links.values() if link]
+        later = [time for time in times if time > now]
+        if passed:
+            now += 1
+        elif later:
+            now = min(later)
+        else:
+            break
     waiting = {
         (place, port): len(link) for place, router in routers.items() for port, link in router.links.items() if link
     }

@@ -1,0 +1,152 @@
+"""Routes that control wavelets change, against routers that move one wavelet at a time."""
+
+from __future__ import annotations
+
+from types import MethodType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loomir.dialects.machine.switches import Position, SwitchAttr, switch_text
+from loomir.runtime.reference.machine import Machine
+from loomir.runtime.reference.switches import Passage, popped
+
+from ...searches import examples
+from ..router_model import ORDER, Route, Wavelet, commands, encode, run
+from .test_machine import load
+
+COMMANDS = st.tuples(st.sampled_from([0, 1, 1, 1, 2]), st.booleans())
+FROM = st.sampled_from(["ramp", "ramp", "west", "west", "north"])
+TO = st.lists(st.sampled_from(["ramp", "east", "south"]), min_size=1, max_size=2, unique=True)
+"""Wavelets only ever go east and south, so that none runs in a circle; the four sides are alike to a router."""
+
+
+@st.composite
+def route(draw, crowded: bool) -> Route:
+    receive = draw(st.lists(FROM, min_size=1, max_size=3 if crowded else 1, unique=True))
+    positions: list[tuple[list[str] | None, list[str] | None] | None] = [(receive, draw(TO))]
+    for _ in range(draw(st.integers(0, 3))):
+        kind = draw(st.sampled_from(["rx", "rx", "tx", "both", "ends", "invalid"]))
+        taken = [draw(FROM)] if kind in ("rx", "both") else None
+        sent = [] if kind == "ends" else draw(TO) if kind in ("tx", "both") else None
+        positions.append(None if kind == "invalid" else (taken, sent))
+    valid = [number for number, position in enumerate(positions) if position is not None]
+    pop = draw(st.sampled_from(["no_pop", "always_pop", "pop_on_advance", "pop_on_advance_nop"]))
+    return Route(positions, draw(st.sampled_from(valid)), draw(st.booleans()), pop)
+
+
+@st.composite
+def traffic(draw) -> list[tuple[int, int, list[int], bool]]:
+    """Messages of one sender: first time, cycles between wavelets, words, control."""
+    messages: list[tuple[int, int, list[int], bool]] = []
+    time = draw(st.integers(0, 30))
+    for _ in range(draw(st.integers(1, 5))):
+        control = draw(st.booleans())
+        count = draw(st.integers(1, 6))
+        if control:
+            words = [
+                encode(draw(st.lists(COMMANDS, min_size=1, max_size=8)), draw(st.integers(0, 63))) for _ in range(count)
+            ]
+        else:
+            words = draw(st.lists(st.integers(0, 2**32 - 1), min_size=count, max_size=count))
+        rate = draw(st.integers(1, 4))
+        messages.append((time, rate, words, control))
+        time += (count - 1) * rate + draw(st.integers(1, 25))
+    return messages
+
+
+@st.composite
+def programs(draw, crowded: bool):
+    width, height = draw(st.integers(2, 4)), draw(st.integers(1, 3))
+    places = [(x, y) for y in range(height) for x in range(width)]
+    routes = {place: draw(route(crowded)) for place in places}
+    return (width, height), routes, {place: draw(traffic()) for place in places}
+
+
+def machine(size, routes) -> Machine:
+    lines: list[str] = []
+    for (x, y), one in routes.items():
+        receive, transmit = (", ".join(ports) for ports in one.positions[0])
+        positions = [Position(*(None if p is None else tuple(p) for p in each or ())) for each in one.positions[1:]]
+        switch = switch_text(SwitchAttr.get(positions, one.current, ring=one.ring, pop_mode=one.pop))
+        lines.append(f"flow.route @c on [{x}, {y}] from [{receive}] to [{transmit}] switch {switch}")
+    return load(f"""flow.fabric @switches target "wse3" grid {size[0]} by {size[1]} {{
+      flow.color @c = 4
+      {" ".join(lines)}
+      flow.units @u on [:, :] words 8 {{
+        flow.queue output @out id 2 colors [@c on [:, :]]
+        flow.queue input @in id 2 colors [@c on [:, :]]
+      }}
+    }}""")
+
+
+def by_reference(size, routes, sent, order: list[int]):
+    """Return what `router_model.run` does. PEs send in an order, each its own messages one after the other."""
+    engine = machine(size, routes)
+    (color,) = engine.switched.values()
+    places = list(routes)
+    got: dict = {place: [] for place in places}
+
+    def arrive(self, pe: int, queue, run) -> None:
+        """Take all at once, as a receiver that is never late."""
+        times = range(
+            run.first - self.timing.ramp, run.first - self.timing.ramp + len(run.payload) * run.rate, run.rate
+        )
+        words = (Wavelet(word, run.control) for word in run.payload)
+        got[self.pes[pe].x, self.pes[pe].y] += zip(times, words, strict=True)
+        run.path.taken(self, run.first, run.rate, len(run.payload))
+
+    engine.arrive = MethodType(arrive, engine)
+    left = {place: list(messages) for place, messages in sent.items()}
+    for number in order:
+        place = places[number % len(places)]
+        for first, rate, words, control in left[place][: 1 + number % 2]:
+            color.send(place[1] * size[0] + place[0], Passage(words, first, rate, control), advances=False)
+            engine.settle(color)
+        del left[place][: 1 + number % 2]
+    for place, messages in left.items():
+        for first, rate, words, control in messages:
+            color.send(place[1] * size[0] + place[0], Passage(words, first, rate, control), advances=False)
+    engine.settle(color)
+    while engine.order:
+        engine.order.advance()
+    waiting = {((pe % size[0], pe // size[0]), ORDER[port]): count for port, pe, count in color.left_waiting()}
+    return got, waiting, {(x, y): color.router(y * size[0] + x).position for x, y in places}
+
+
+def check(program, order: list[int]) -> None:
+    size, routes, sent = program
+    single = {
+        place: [
+            (time + k * rate, Wavelet(word, control))
+            for time, rate, words, control in messages
+            for k, word in enumerate(words)
+        ]
+        for place, messages in sent.items()
+    }
+    assert by_reference(size, routes, sent, order) == run(routes, single)
+
+
+ORDERS = st.lists(st.integers(0, 100), max_size=20)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(250, seldom=True))
+@given(programs(crowded=False), ORDERS)
+def test_random_switches(program, order: list[int]) -> None:
+    check(program, order)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(150, seldom=True))
+@given(programs(crowded=True), ORDERS)
+def test_random_switches_where_time_decides(program, order: list[int]) -> None:
+    check(program, order)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_popping(word: int) -> None:
+    after = popped(word)
+    assert commands(after) == [*commands(word)[1:], (0, True)]
+    assert after >> 16 & 0x3F == word >> 16 & 0x3F
