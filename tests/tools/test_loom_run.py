@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -383,30 +382,33 @@ def test_earlier_results_survive_an_error(run_loom: Run, write: Write, tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_nothing_behind(write: Write, tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "kept"),
+    [(signal.SIGINT, []), (signal.SIGTERM, ["--trace-last", "50"]), (signal.SIGHUP, ["--trace-last", "50"])],
+)
+def test_a_signal_leaves_nothing_behind(write: Write, tmp_path: Path, number: signal.Signals, kept: list[str]) -> None:
     path = write(FOR_EVER)
     script = Path(sys.executable).with_name("loom")
-    command = [script, "run", path, "--launch", "main", "--trace", tmp_path / "trace"]
+    command = [script, "run", path, "--launch", "main", "--trace", tmp_path / "trace", *kept]
     # A shell that starts a process in the background makes it ignore the interrupt; here it has the default.
     default = "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
     launcher = f"{default}; os.execv(sys.argv[1], sys.argv[1:])"
     with subprocess.Popen(
         [sys.executable, "-c", launcher, *command],
-        stderr=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "LOOM_NOTICE_AFTER": "0.01"},
     ) as process:  # fmt: skip
-        while not any(file.stat().st_size for file in tmp_path.glob(".loom-*.partial")):
-            assert process.poll() is None
-            time.sleep(0.05)
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("note: launch of 'main' is still running: ")
         process.send_signal(number)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number
-    error, note = errors.splitlines()
+    error, note = [line for line in errors.splitlines() if "is still running" not in line]
     assert error == "error: interrupted; no results were written"
     assert note.startswith("note: launch of 'main' was interrupted: ")
     # What the program did until then is of use; what it was to compute is not there.
     assert {path, tmp_path / "trace"} == set(tmp_path.iterdir())
-    assert all(json.loads(line)["event"] for line in (tmp_path / "trace").read_text().splitlines())
+    lines = (tmp_path / "trace").read_text().splitlines()
+    assert lines and all(json.loads(line)["event"] for line in lines)
 
 
 @pytest.mark.slow

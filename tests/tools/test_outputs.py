@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,15 @@ def test_modes_are_those_of_new_files(tmp_path: Path) -> None:
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Let SIGINT be an interrupt, also where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_while_files_are_put_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them are there, and then the interrupt is heard."""
     replace = os.replace
@@ -114,6 +124,7 @@ def test_an_interrupt_while_files_are_put_in_place(tmp_path: Path, monkeypatch: 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_before_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), Outputs() as outputs:
         outputs.open(tmp_path / "first").write(b"new")
