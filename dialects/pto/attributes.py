@@ -491,38 +491,3 @@ def _parse_named(parser: AttrParser, name: str, choices: type[_ChoiceT]) -> _Cho
     parser.parse_keyword(name)
     parser.parse_punctuation("=")
     return parse_choice(parser, choices)
-
-
-ATTRIBUTES = [
-    cast("type[Attribute]", attribute)
-    for attribute in (
-        AddressSpaceAttr,
-        KernelKindAttr,
-        LayoutAttr,
-        BLayoutAttr,
-        SLayoutAttr,
-        HardwarePipeAttr,
-        SyncAllModeAttr,
-        SyncCoreTypeAttr,
-        RoundModeAttr,
-        SaturationModeAttr,
-        DivPrecisionAttr,
-        ExpPrecisionAttr,
-        LogPrecisionAttr,
-        RecipPrecisionAttr,
-        SqrtPrecisionAttr,
-        StorePhaseAttr,
-        AccPhaseAttr,
-        AtomicTypeAttr,
-        ReluPreModeAttr,
-        AccToVecModeAttr,
-        PadValueAttr,
-        PadModeAttr,
-        PrintFormatAttr,
-        FixpipeLayoutAttr,
-        FixpipeQuantAttr,
-        FixpipeReluAttr,
-        AccPushEpilogueAttr,
-    )
-]
-"""All attributes of the dialect, in the order of its reference page."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import I32, BoolAttr, IntegerAttr, StringAttr, SymbolRefAttr, i32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -176,7 +176,3 @@ def reservation_of(address: SSAValue) -> ReserveBufferOp | None:
         found = reserved_buffers(peer, owner.key)
         return found[0] if len(found) == 1 else None
     return None
-
-
-OPERATIONS: list[type[Operation]] = [ReserveBufferOp, ImportReservedBufferOp]
-"""The operations of this module, in the order of the reference page."""

@@ -1078,22 +1078,3 @@ class SetQuantVectorOp(SetQuantOp):
         if tile.element_type not in epilogue.factor_types(architecture):
             kinds = "f16, bf16, or f32 on A5" if architecture == "a5" else "packed i64/ui64 on A3"
             fail(self, f"expects 'scaling_tile' element type to be {kinds}, not {tile.element_type}")
-
-
-OPERATIONS: list[type[Operation]] = [
-    AicInitializePipeOp,
-    AivInitializePipeOp,
-    TAllocToAivOp,
-    TAllocToAicOp,
-    TPushToAivOp,
-    TPushToAicOp,
-    TPopFromAicOp,
-    TPopFromAivOp,
-    TFreeFromAicOp,
-    TFreeFromAivOp,
-    TPushSignalToAicOp,
-    TPopSignalFromAivOp,
-    SetQuantScalarOp,
-    SetQuantVectorOp,
-]
-"""The operations of this module, in the order of the reference page."""

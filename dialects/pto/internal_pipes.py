@@ -426,6 +426,36 @@ def _parse_split(parser: Parser) -> dict[str, Attribute]:
     return parse_clauses(parser, {"split": parse_integer(8)}, required=("split",))
 
 
+@irdl_op_definition
+class TAllocOp(BoundPipeOp):
+    """Binds a declared tensor to the next free slot: `pto.talloc(%slot, %pipe : <type>, !pto.pipe) {split = 0}`."""
+
+    name = "pto.talloc"
+    entry = operand_def(TensorViewType)
+    pipe_handle = operand_def(PipeType)
+    IS_PRODUCER: ClassVar[bool] = True
+
+    @property
+    def entry_value(self) -> SSAValue:
+        return self.entry
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TAllocOp:
+        operands = _parse_bound(parser)
+        return cls.build(
+            operands=operands, properties=_parse_split(parser), attributes=parser.parse_optional_attr_dict()
+        )
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            print_typed_operands(printer, [self.entry, self.pipe_handle])
+        self.print_split(printer)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        self.verify_use()
+
+
 class TileThroughPipeOp(BoundPipeOp):
     """A push or a pop: an entry, a pipe, and possibly which vector core's part it is."""
 
@@ -501,36 +531,6 @@ class TPopOp(TileThroughPipeOp):
                 "tile type and target arch must map to a supported consumer pipe: loc=vec or loc=mat, not "
                 f"{entry.location.value}",
             )
-
-
-@irdl_op_definition
-class TAllocOp(BoundPipeOp):
-    """Binds a declared tensor to the next free slot: `pto.talloc(%slot, %pipe : <type>, !pto.pipe) {split = 0}`."""
-
-    name = "pto.talloc"
-    entry = operand_def(TensorViewType)
-    pipe_handle = operand_def(PipeType)
-    IS_PRODUCER: ClassVar[bool] = True
-
-    @property
-    def entry_value(self) -> SSAValue:
-        return self.entry
-
-    @classmethod
-    def parse(cls, parser: Parser) -> TAllocOp:
-        operands = _parse_bound(parser)
-        return cls.build(
-            operands=operands, properties=_parse_split(parser), attributes=parser.parse_optional_attr_dict()
-        )
-
-    def print(self, printer: Printer) -> None:
-        with printer.in_parens():
-            print_typed_operands(printer, [self.entry, self.pipe_handle])
-        self.print_split(printer)
-        printer.print_op_attributes(self.attributes)
-
-    def verify_(self) -> None:
-        self.verify_use()
 
 
 @irdl_op_definition
@@ -672,16 +672,3 @@ class TPopSignalOp(SignalThroughPipeOp):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" -> ")
         printer.print_attribute(self.signal.type)
-
-
-OPERATIONS: list[type[Operation]] = [
-    InitializeL2LPipeOp,
-    InitializeL2G2LPipeOp,
-    TAllocOp,
-    TPushOp,
-    TPopOp,
-    TFreeOp,
-    TPushSignalOp,
-    TPopSignalOp,
-]
-"""The operations of this module, in the order of the reference page."""

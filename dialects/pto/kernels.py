@@ -367,17 +367,3 @@ def parse_pointer_type(parser: Parser) -> PtrType:
     if not isinstance(pointer, PtrType):
         parser.raise_error(f"{pointer} is not a pointer; use !pto.ptr<...>", position, parser.pos)
     return pointer
-
-
-OPERATIONS: list[type[Operation]] = [
-    SectionCubeOp,
-    SectionVectorOp,
-    GetBlockIdxOp,
-    GetBlockNumOp,
-    GetSubBlockIdxOp,
-    GetSubBlockNumOp,
-    BarrierOp,
-    SyncAllOp,
-    SetFftsOp,
-]
-"""The operations of this module, in the order of the reference page."""

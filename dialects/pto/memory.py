@@ -528,19 +528,3 @@ class TReshapeOp(IRDLOperation):
             fail(self, f"expects the result in {before.location.value}, where the tile is, not {after.location.value}")
         if before.bytes is not None and after.bytes is not None and before.bytes != after.bytes:
             fail(self, f"expects a result of {before.bytes} bytes, as the tile has, not {after.bytes}")
-
-
-OPERATIONS: list[type[Operation]] = [
-    AddPtrOp,
-    LoadScalarOp,
-    StoreScalarOp,
-    MakeTensorViewOp,
-    PartitionViewOp,
-    AllocTileOp,
-    DeclareTileOp,
-    DeclareGlobalOp,
-    SubViewOp,
-    SetValidShapeOp,
-    TReshapeOp,
-]
-"""The operations of this module, in the order of the reference page."""

@@ -1,12 +1,12 @@
 """Tile operations: loads and stores, moves between memories, arithmetic, printing.
 
-All read the tiles in `ins(...)` and write the one in `outs(...)`. Those that are a tile function are generated from
-`pto_tiles`; the others move tiles between memories.
+All read the tiles in `ins(...)` and write the one in `outs(...)`. Those that are a tile function take everything from
+their row of `pto_tiles`, and are in `tile_functions`; the others move tiles between memories.
 """
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -25,6 +25,8 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
 from ...operations import pto_tiles
+from ..members import members
+from . import attributes
 from .assembly import (
     parse_attribute_list,
     parse_ins,
@@ -39,7 +41,6 @@ from .assembly import (
     print_typed_operands,
 )
 from .attributes import (
-    ATTRIBUTES,
     AccToVecModeAttr,
     AddressSpace,
     AtomicTypeAttr,
@@ -54,7 +55,7 @@ from .kernels import fail
 from .types import DYNAMIC, PartitionTensorViewType, TensorViewType, TileBufType
 
 _INDEX = IndexType()
-_ATTRIBUTE_BY_NAME = {attribute.name: attribute for attribute in ATTRIBUTES}
+_ATTRIBUTE_BY_NAME = {attribute.name: attribute for attribute in members(Attribute, attributes)}
 
 
 class TileEffects(MemoryEffect):
@@ -196,9 +197,7 @@ def _shape_text(tile: TileBufType) -> str:
     return " x ".join("?" if extent == DYNAMIC else str(extent) for extent in tile.valid_shape)
 
 
-def _class_name(name: str) -> str:
-    return "T" + "".join(part.capitalize() for part in name[1:].split(".")) + "Op"
-
+_OperationT = TypeVar("_OperationT", bound=TableOperation)
 
 _OPERAND_TEXT = {
     "tile": "tile",
@@ -208,25 +207,16 @@ _OPERAND_TEXT = {
 }
 
 
-def _table_operations() -> dict[str, type[TableOperation]]:
-    operations: dict[str, type[TableOperation]] = {}
-    for row in pto_tiles.OPERATIONS.values():
-        operands = [_OPERAND_TEXT[kind] for kind in row.operands]
-        operands += ["and possibly a tile for intermediate results"] if row.scratch else []
-        fields: dict[str, object] = {
-            "name": f"pto.{row.name}",
-            "__doc__": f"{row.summary[0].upper()}{row.summary[1:]}. `ins`: {', '.join(operands)}.",
-            "__module__": __name__,
-        }
-        if row.mode is not None:
-            fields[row.mode[0]] = opt_prop_def(_ATTRIBUTE_BY_NAME[row.mode[1]])
-        operation = cast("type[TableOperation]", type(_class_name(row.name), (TableOperation,), fields))
-        operations[row.name] = irdl_op_definition(operation)
-    return operations
-
-
-TABLE_OPERATIONS: dict[str, type[TableOperation]] = _table_operations()
-"""The operations of the table, by name without `pto.`."""
+def table_operation(operation: type[_OperationT]) -> type[_OperationT]:
+    """Define an operation of the table, as `irdl_op_definition` does, with the docstring and the mode of its row."""
+    row = operation.table_row()
+    operands = [_OPERAND_TEXT[kind] for kind in row.operands]
+    operands += ["and possibly a tile for intermediate results"] if row.scratch else []
+    operation.__doc__ = f"{row.summary[0].upper()}{row.summary[1:]}. `ins`: {', '.join(operands)}."
+    if row.mode is not None:
+        name, attribute = row.mode
+        setattr(operation, name, opt_prop_def(_ATTRIBUTE_BY_NAME[attribute]))
+    return irdl_op_definition(operation)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -526,15 +516,3 @@ class TPrintOp(IRDLOperation):
             fail(self, f"expects a tile or a part of a tensor, not {printed}")
         if isinstance(printed, TileBufType) and self.tmp is None and printed.location is not AddressSpace.VEC:
             fail(self, "expects printable tile_buf without tmp to be in vec address space; name scratch memory")
-
-
-OPERATIONS: list[type[Operation]] = [
-    TLoadOp,
-    TStoreOp,
-    TMovOp,
-    TExtractOp,
-    TCvtOp,
-    TPrintOp,
-    *TABLE_OPERATIONS.values(),
-]
-"""The operations of this module, in the order of the reference page."""

@@ -67,51 +67,6 @@ _POINTER_SPACES: dict[str, AddressSpace] = {
 # ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, init=False)
-class PackedType(ParametrizedAttribute, TypeAttribute, ABC):
-    """An element type that builtin lacks; `bits` of memory each."""
-
-    @property
-    def bits(self) -> int:
-        """The width in memory."""
-        return 16 if isinstance(self, HiF8x2Type) else 8
-
-
-@irdl_attr_definition
-class HiF8Type(PackedType):
-    """An 8-bit float of tapered precision, `!pto.hif8`."""
-
-    name = "pto.hif8"
-
-
-@irdl_attr_definition
-class HiF8x2Type(PackedType):
-    """Two `!pto.hif8` in 16 bits, `!pto.hif8x2`."""
-
-    name = "pto.hif8x2"
-
-
-@irdl_attr_definition
-class F8E8M0Type(PackedType):
-    """An 8-bit power of two, the scale of a block of elements, `!pto.f8E8M0`."""
-
-    name = "pto.f8E8M0"
-
-
-@irdl_attr_definition
-class F4E1M2x2Type(PackedType):
-    """Two 4-bit floats with 1 bit of exponent in a byte, `!pto.f4E1M2x2`."""
-
-    name = "pto.f4E1M2x2"
-
-
-@irdl_attr_definition
-class F4E2M1x2Type(PackedType):
-    """Two 4-bit floats with 2 bits of exponent in a byte, `!pto.f4E2M1x2`."""
-
-    name = "pto.f4E2M1x2"
-
-
 def element_bytes(element: Attribute) -> int | None:
     """Return the bytes of an element in memory; None if unknown."""
     match element:
@@ -509,16 +464,51 @@ def _names(choices: Sequence[StrEnum]) -> str:
     return ", ".join(choice.value for choice in choices)
 
 
-TYPES: list[type[Attribute]] = [
-    PipeType,
-    PtrType,
-    TensorViewType,
-    PartitionTensorViewType,
-    TileBufType,
-    HiF8Type,
-    HiF8x2Type,
-    F8E8M0Type,
-    F4E1M2x2Type,
-    F4E2M1x2Type,
-]
-"""All types of the dialect, in the order of its reference page."""
+# ---------------------------------------------------------------------------------------------
+# Elements that builtin lacks
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, init=False)
+class PackedType(ParametrizedAttribute, TypeAttribute, ABC):
+    """An element type that builtin lacks; `bits` of memory each."""
+
+    @property
+    def bits(self) -> int:
+        """The width in memory."""
+        return 16 if isinstance(self, HiF8x2Type) else 8
+
+
+@irdl_attr_definition
+class HiF8Type(PackedType):
+    """An 8-bit float of tapered precision, `!pto.hif8`."""
+
+    name = "pto.hif8"
+
+
+@irdl_attr_definition
+class HiF8x2Type(PackedType):
+    """Two `!pto.hif8` in 16 bits, `!pto.hif8x2`."""
+
+    name = "pto.hif8x2"
+
+
+@irdl_attr_definition
+class F8E8M0Type(PackedType):
+    """An 8-bit power of two, the scale of a block of elements, `!pto.f8E8M0`."""
+
+    name = "pto.f8E8M0"
+
+
+@irdl_attr_definition
+class F4E1M2x2Type(PackedType):
+    """Two 4-bit floats with 1 bit of exponent in a byte, `!pto.f4E1M2x2`."""
+
+    name = "pto.f4E1M2x2"
+
+
+@irdl_attr_definition
+class F4E2M1x2Type(PackedType):
+    """Two 4-bit floats with 2 bits of exponent in a byte, `!pto.f4E2M1x2`."""
+
+    name = "pto.f4E2M1x2"
