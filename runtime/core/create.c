@@ -1,6 +1,7 @@
 /* Creation of a core from tables that have been checked, and a fabric. */
 #include <stdlib.h>
 
+#include "code.h"
 #include "frames.h"
 
 /* Sets how an operation runs: its microthread, and the tasks that its end starts. */
@@ -63,13 +64,14 @@ static void prepare_accesses(struct core *core) {
     }
 }
 
-/* Slots of uses, their numbers and their descriptors, each use's side by side. */
-static void prepare_uses(struct core *core, const int64_t *call_bytes) {
+/* Code of uses, their numbers and their descriptors, each use's side by side. */
+static void prepare_uses(struct core *core, const int64_t *call_bytes, bool counts) {
     const struct tables *tables = &core->tables;
-    uint64_t slots = 0, numbers = 0, descriptors = 0, applications = 0;
+    uint64_t slots = 0, numbers = 0, descriptors = 0, applications = 0, instructions = 0;
     for (uint64_t k = 0; k < tables->uses_count; k++) {
         const struct body_row *body = &tables->bodies[tables->uses[k].body];
-        slots += body->slots;
+        slots = body->slots > slots ? body->slots : slots;
+        instructions += body->length;
         for (int n = 0; n < body->slots; n++) {
             applications += tables->slot_kinds[body->slot_kinds + (uint32_t)n] == SLOT_OPERATION;
         }
@@ -78,11 +80,12 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
     }
     core->uses = core_allocate(core, tables->uses_count, sizeof *core->uses);
     core->slots = core_allocate(core, slots, sizeof *core->slots);
+    core->code = core_allocate(core, instructions, sizeof *core->code);
     core->numbers = core_allocate(core, numbers, sizeof *core->numbers);
     core->descriptors = core_allocate(core, descriptors, sizeof *core->descriptors);
     core->applications = core_allocate(core, applications, sizeof *core->applications);
     struct application *application = core->applications;
-    union slot *slot = core->slots;
+    struct instruction *code = core->code;
     int64_t *number = core->numbers;
     struct descriptor *descriptor = core->descriptors;
     for (uint64_t k = 0; k < tables->uses_count; k++) {
@@ -90,7 +93,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
         const struct body_row *body = &tables->bodies[tables->uses[k].body];
         const uint32_t *rows = tables->rows + tables->uses[k].rows;
         use->body = body;
-        use->code = tables->code + body->code;
+        use->code = code;
         use->where = tables->code_where + body->code;
         use->number = (uint32_t)k;
         use->call_bytes = call_bytes[tables->uses[k].body];
@@ -98,7 +101,6 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
         use->size = body->registers + body->frame_descriptors * (uint32_t)(sizeof(struct descriptor) / 8);
         use->numbers = number;
         use->descriptors = descriptor;
-        use->slots = slot;
         for (int n = 0; n < body->numbers; n++) {
             *number++ = tables->numbers[*rows++];
         }
@@ -112,6 +114,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
             note_plain(core, descriptor);
             descriptor++;
         }
+        union slot *slot = core->slots;
         for (int n = 0; n < body->slots; n++, slot++) {
             uint32_t row = *rows++;
             switch (tables->slot_kinds[body->slot_kinds + (uint32_t)n]) {
@@ -126,7 +129,11 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes) {
             default: slot->number = row; break;
             }
         }
+        prepare_code(core, counts, use, core->slots, code);
+        code += body->length;
     }
+    free(core->slots);
+    core->slots = NULL;
 }
 
 static int by_address(const void *a, const void *b) {
@@ -213,6 +220,9 @@ static void prepare_tasks(struct core *core, struct class *class) {
         if (task->type == DATA_TASK || task->type == LISTENER) {
             class->data_tasks |= task_bit(k);
             task->queue = (uint16_t)core->queue_place[task->row->queue];
+            if (task->type == DATA_TASK && class->queues[task->queue].senders == 1) {
+                class->ordered_tasks |= task_bit(k);
+            }
         } else if (task->type == CONTROL_TASK && task->row->number >= 0 && task->row->number < 64) {
             class->control_tasks[task->row->number] = (uint16_t)k;
         } else if (task->type == LAUNCH_TASK) {
@@ -395,7 +405,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     prepare_operations(core, input);
     prepare_accesses(core);
     prepare_quick(core);
-    prepare_uses(core, input->call_bytes);
+    prepare_uses(core, input->call_bytes, input->ticked != NULL || input->statistics != NULL);
     uint32_t threads = 0;
     for (uint64_t k = 0; k < core->tables.operations_count; k++) {
         uint16_t thread = core->tables.operations[k].microthread;
@@ -471,7 +481,7 @@ void core_destroy(struct core *core) {
     }
     free_partitions(core);
     void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses,
-                      core->operations, core->variants, core->slots, core->applications, core->numbers,
+                      core->operations, core->variants, core->slots, core->code, core->applications, core->numbers,
                       core->descriptors, core->bounds, core->prices};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);

@@ -174,8 +174,6 @@ static void keep_takes(struct core *core, struct path *path) {
     older->sum += path->last.count;
 }
 
-enum { MAX_TAKES = 1 << 30 }; /* of one pace that are remembered, far more than a way holds */
-
 /* Notes when wavelets of a way are taken. */
 void note_takes(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
     struct takes *last = &path->last;
@@ -194,14 +192,8 @@ void note_takes(struct core *core, struct path *path, cycle first, cycle rate, u
     }
 }
 
-/* Notes that wavelets of a way are taken, and ends the sends that waited for it. */
-void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
-    if (path == NULL) {
-        return;
-    }
-    assert(path->pending >= count);
-    path->pending -= count;
-    note_takes(core, path, first, rate, count);
+/* Ends the sends that waited for wavelets of a way to be taken, and lets those go on that waited for room. */
+void return_credits(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
     if (path->held != NULL) {
         core->multicasts_waiting--;
         go_on_later(core_of(core, path->held), (struct arrival){.pe = path->held, .place = path->held_place});

@@ -1,24 +1,8 @@
-/* Interpreter of the tables' instructions: runs the task of one PE until it ends, waits, or has used up its steps.
- *
- * Control instructions are numbered as in runtime/tables/instructions.py, scalar ones as in scalar_table.h.
- */
+/* Interpreter: runs the task of one PE until it ends, waits, or has used up its steps. */
+#include "code.h"
 #include "frames.h"
 #include "scalar.h"
 #include "scalar_table.h"
-
-#define CONTROL(I)                                                                                                     \
-    I(invalid) I(tick) I(jump) I(branch_false) I(branch_true) I(step) I(for_test) I(call) I(return_) I(end) I(move)    \
-    I(select) I(column) I(coordinate) I(check_divisor) I(load) I(store) I(descriptor) I(set_address) I(set_offset)     \
-    I(set_stride) I(set_extent) I(advance) I(resize) I(restride) I(rebase) I(mark) I(load_register) I(read_register)   \
-    I(apply) I(activate) I(block) I(unblock) I(set_fifo_length) I(assert_) I(print) I(directive) I(timestamp)          \
-    I(set_exception_mask) I(check_exceptions) I(fail)
-
-enum {
-#define NUMBER(name) I_##name,
-    CONTROL(NUMBER)
-#undef NUMBER
-        CONTROL_COUNT
-};
 
 void widen_stack(struct core *core, uint64_t words) {
     struct frame *frame = core->frame;
@@ -89,9 +73,6 @@ static int64_t address_of(struct core *core, struct pe *pe, const struct access 
 /* The most frequent accesses, checked in one comparison for each index. */
 static inline int64_t quick_address(struct core *core, struct pe *pe, const struct access *access,
                                     const int64_t *registers, uint32_t where, bool stores) {
-    if (access->is_static) {
-        return access->base;
-    }
     if (access->rank == 1 && !(access->flags & ACCESS_POINTER) &&
         (uint64_t)registers[0] < access->dims->extent) {
         return (int64_t)access->base + registers[0] * access->dims->scale;
@@ -268,14 +249,11 @@ int interpret(struct core *core, struct pe *pe, cycle now) {
     struct frame *frame = core->frame;
     int64_t *r = registers_of(frame);
     const struct instruction *ip = frame->pc;
-    const union slot *slots = frame->use->slots;
-    const bool counts = core->ticked != NULL || core->statistics != NULL;
-    uint64_t steps = 0, budget = core->budget > core->steps ? core->budget - core->steps : 0;
 
 #ifdef __GNUC__
     static const void *const labels[] = {
 #define LABEL(name) [I_##name] = &&L_##name,
-        CONTROL(LABEL)
+        CONTROL(LABEL) PREPARED(LABEL)
 #undef LABEL
 #define LABEL(number, name) [number] = &&S_##number,
             SCALARS(LABEL, LABEL, LABEL)
@@ -292,58 +270,54 @@ int interpret(struct core *core, struct pe *pe, cycle now) {
 next:
     switch (ip->op) {
 #endif
-#define STOP(how)                                                                                                      \
-    do {                                                                                                               \
-        core->steps += steps;                                                                                          \
-        return how;                                                                                                    \
-    } while (0)
 #define FAIL(code, ...)                                                                                                \
     do {                                                                                                               \
         pe->now = now;                                                                                               \
         fail(core, pe, code, TASK, WHERE, VALUES(__VA_ARGS__));                                                        \
-        STOP(FAILED);                                                                                                  \
+        return FAILED;                                                                                                  \
     } while (0)
 #define END_TASK                                                                                                       \
     do {                                                                                                               \
         pe->now = pe->clock = now;                                                                                     \
         core->last_clock = now > core->last_clock ? now : core->last_clock;                                            \
-        STOP(FINISHED);                                                                                                \
+        return FINISHED;                                                                                                \
     } while (0)
-#define TARGET (frame->use->code + (ip->b | (uint32_t)ip->c << 16))
 #define COUNT_STEP(after)                                                                                              \
     do {                                                                                                               \
         const struct instruction *following = after;                                                                   \
-        if (steps == budget) {                                                                                         \
+        if (core->steps >= core->budget) {                                                                             \
             pe->now = now;                                                                                             \
             core->paused_at = WHERE;                                                                                   \
             frame->pc = following;                                                                                     \
-            STOP(PAUSED);                                                                                              \
+            return PAUSED;                                                                                              \
         }                                                                                                              \
-        if (counts && core->statistics != NULL) {                                                                      \
+        if (core->statistics != NULL) {                                                                                \
             count_line_step(core, WHERE);                                                                              \
         }                                                                                                              \
-        steps++;                                                                                                       \
+        core->steps++;                                                                                                 \
         ip = following;                                                                                                \
     } while (0)
 
     CASE(invalid):
         assert(!"an instruction that the checker refuses");
-        STOP(FAILED);
+        return FAILED;
     CASE(tick):
+        now += ip->slot.price;
+        ip++;
+        NEXT;
+    CASE(counted_tick):
         now += core->prices[ip->a];
-        if (counts) {
-            count_tick(core, ip->a, WHERE);
-        }
+        count_tick(core, ip->a, WHERE);
         ip++;
         NEXT;
     CASE(jump):
-        ip = TARGET;
+        ip = ip->slot.target;
         NEXT;
     CASE(branch_false):
-        ip = r[ip->a] ? ip + 1 : TARGET;
+        ip = r[ip->a] ? ip + 1 : ip->slot.target;
         NEXT;
     CASE(branch_true):
-        ip = r[ip->a] ? TARGET : ip + 1;
+        ip = r[ip->a] ? ip->slot.target : ip + 1;
         NEXT;
     CASE(step):
         COUNT_STEP(ip + 1);
@@ -352,7 +326,7 @@ next:
         if (r[ip->a] < r[ip->a + 1]) {
             COUNT_STEP(ip + 1);
         } else {
-            ip = TARGET;
+            ip = ip->slot.target;
         }
         NEXT;
     CASE(call): {
@@ -361,10 +335,10 @@ next:
             core->paused_at = WHERE;
             core->at_call = true;
             frame->pc = ip;
-            STOP(PAUSED);
+            return PAUSED;
         }
         core->calls--;
-        const struct use *use = slots[ip->a].use;
+        const struct use *use = ip->slot.use;
         uint32_t size = (uint32_t)FRAME_WORDS + frame->use->size;
         int64_t stack = frame->stack + use->call_bytes;
         if (stack > pe->class->stack_room || words_between(core, frame) + size + use->size > MAX_STACK_WORDS) {
@@ -384,7 +358,6 @@ next:
         frame = called;
         core->frame = frame;
         r = registers_of(frame);
-        slots = use->slots;
         ip = use->code;
         NEXT;
     }
@@ -398,7 +371,6 @@ next:
         frame = caller;
         core->frame = frame;
         r = registers_of(frame);
-        slots = frame->use->slots;
         ip = frame->pc;
         NEXT;
     }
@@ -413,7 +385,7 @@ next:
         ip++;
         NEXT;
     CASE(column):
-        r[ip->a] = slots[ip->b].column[pe->unit];
+        r[ip->a] = ip->slot.column[pe->unit];
         ip++;
         NEXT;
     CASE(coordinate):
@@ -427,27 +399,47 @@ next:
         ip++;
         NEXT;
     CASE(load): {
-        const struct access *access = slots[ip->c].access;
+        const struct access *access = ip->slot.access;
         int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false);
         if (address < 0) {
             pe->now = now;
-            STOP(FAILED);
+            return FAILED;
         }
         r[ip->a] = load_element(pe->memory + address, access->kind);
         ip++;
         NEXT;
     }
     CASE(store): {
-        const struct access *access = slots[ip->c].access;
+        const struct access *access = ip->slot.access;
         int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true);
         if (address < 0) {
             pe->now = now;
-            STOP(FAILED);
+            return FAILED;
         }
         store_element(pe->memory + address, access->bytes, r[ip->a]);
         ip++;
         NEXT;
     }
+#define LOAD(name, type)                                                                                               \
+    CASE(name): {                                                                                                      \
+        type value;                                                                                                    \
+        memcpy(&value, pe->memory + ip->slot.byte, sizeof value);                                                      \
+        r[ip->a] = value;                                                                                              \
+        ip++;                                                                                                          \
+        NEXT;                                                                                                          \
+    }
+    LOAD(load_i16, int16_t)
+    LOAD(load_i32, int32_t)
+    LOAD(load_16, uint16_t)
+    LOAD(load_32, uint32_t)
+    CASE(store_16):
+        memcpy(pe->memory + ip->slot.byte, &r[ip->a], 2);
+        ip++;
+        NEXT;
+    CASE(store_32):
+        memcpy(pe->memory + ip->slot.byte, &r[ip->a], 4);
+        ip++;
+        NEXT;
     CASE(descriptor):
         descriptors_of(frame)[ip->a & 0x3FFF] = *descriptor_at(frame, ip->b);
         ip++;
@@ -480,7 +472,7 @@ next:
         NEXT;
     }
     CASE(apply): {
-        const struct application *application = slots[ip->a].application;
+        const struct application *application = ip->slot.application;
         if (application->form <= COMPUTES_3_NUMBER) {
             cycle taken = quick_compute(core, pe, application, r);
             if (taken >= 0) {
@@ -498,14 +490,14 @@ next:
         int how = issue(core, pe, r, application, WHERE, &after);
         now = after;
         switch (how) {
-        case WENT_WRONG: STOP(FAILED);
+        case WENT_WRONG: return FAILED;
         case WAITS:
             if (ip->b != NO_REGISTER) {
                 r[ip->b] = 1;
             }
             frame->pc = ip + 1;
             save_stack(core, pe);
-            STOP(SUSPENDED);
+            return SUSPENDED;
         default: break;
         }
         if (ip->b != NO_REGISTER) {
@@ -516,32 +508,32 @@ next:
             core->paused_at = WHERE;
             core->at_call = true;
             frame->pc = ip + 1;
-            STOP(PAUSED);
+            return PAUSED;
         }
         ip++;
         NEXT;
     }
     CASE(activate):
-        task_activate(core, pe, (uint32_t)slots[ip->a].number, now);
+        task_activate(core, pe, (uint32_t)ip->slot.number, now);
         ip++;
         NEXT;
     CASE(block):
-        task_block(core, pe, (uint32_t)slots[ip->a].number, now);
+        task_block(core, pe, (uint32_t)ip->slot.number, now);
         ip++;
         NEXT;
     CASE(unblock):
-        task_unblock(core, pe, (uint32_t)slots[ip->a].number, now, false);
+        task_unblock(core, pe, (uint32_t)ip->slot.number, now, false);
         ip++;
         NEXT;
     CASE(assert_):
         if (r[ip->a] == 0) {
-            FAIL(ASSERTION, (int64_t)slots[ip->c].number,
-                 core->tables.messages[slots[ip->c].number].shows_value ? r[ip->b] : 0);
+            FAIL(ASSERTION, (int64_t)ip->slot.number,
+                 core->tables.messages[ip->slot.number].shows_value ? r[ip->b] : 0);
         }
         ip++;
         NEXT;
     CASE(print): {
-        uint32_t row = (uint32_t)slots[ip->a].number, count = core->tables.prints[row].arguments;
+        uint32_t row = (uint32_t)ip->slot.number, count = core->tables.prints[row].arguments;
         int64_t *record = log_record(core, &core->prints, 3 + count);
         record[0] = now;
         record[1] = pe->number;
@@ -557,13 +549,13 @@ next:
         ip++;
         NEXT;
     CASE(fail):
-        FAIL(FAILURE, (int64_t)slots[ip->c].number);
+        FAIL(FAILURE, (int64_t)ip->slot.number);
     CASE(load_register):
-        load_register(core, pe, (uint32_t)slots[ip->c].number, descriptor_at(frame, ip->a));
+        load_register(core, pe, (uint32_t)ip->slot.number, descriptor_at(frame, ip->a));
         ip++;
         NEXT;
     CASE(read_register): {
-        uint32_t row = (uint32_t)slots[ip->c].number;
+        uint32_t row = (uint32_t)ip->slot.number;
         uint32_t code = read_register(core, pe, row, descriptors_of(frame) + (ip->a & 0x3FFF));
         if (code != 0) {
             const struct register_read_row *read = &core->tables.register_reads[row];
@@ -573,7 +565,7 @@ next:
         NEXT;
     }
     CASE(set_fifo_length): {
-        struct side *side = side_at(pe, fifo_place(pe->class, (uint32_t)slots[ip->b].number, ip->c != 0));
+        struct side *side = side_at(pe, fifo_place(pe->class, (uint32_t)ip->slot.number, ip->c != 0));
         side->set_to = (uint32_t)r[ip->a] & WORD_MASK;
         side->outstanding = 0;
         ip++;
@@ -581,9 +573,9 @@ next:
     }
     CASE(directive):
         pe->now = now;
-        if (!directive(core, pe, (uint32_t)slots[ip->a].number, (uint32_t)r[ip->b] & WORD_MASK,
+        if (!directive(core, pe, (uint32_t)ip->slot.number, (uint32_t)r[ip->b] & WORD_MASK,
                        (uint32_t)r[ip->c] & WORD_MASK, WHERE)) {
-            STOP(FAILED);
+            return FAILED;
         }
         ip++;
         NEXT;
@@ -593,8 +585,8 @@ next:
         NEXT;
     CASE(check_exceptions):
         pe->now = now;
-        if (!check_exceptions(core, pe, (uint32_t)slots[ip->a].number, r, WHERE)) {
-            STOP(FAILED);
+        if (!check_exceptions(core, pe, (uint32_t)ip->slot.number, r, WHERE)) {
+            return FAILED;
         }
         ip++;
         NEXT;
@@ -616,7 +608,7 @@ next:
         NEXT;
     SCALARS(UNARY, BINARY, TERNARY)
 #ifndef __GNUC__
-    default: STOP(FAILED);
+    default: return FAILED;
     }
 #endif
 }

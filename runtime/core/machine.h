@@ -139,14 +139,22 @@ union slot {
     const struct application *application;
     const int64_t *column; /* values of the class's units */
     const struct use *use;
-    uint64_t number; /* a task of the class, or a row */
+    uint64_t number;       /* a task of the class, or a row */
+    uint64_t byte;         /* of the PE's memory */
+    cycle price;           /* of a tick */
+    const struct instruction *target; /* of a jump */
+};
+
+/* An instruction of a use, with what it is applied to (code.c) */
+struct instruction {
+    uint16_t op, a, b, c;
+    union slot slot;
 };
 
 struct use {
     const struct body_row *body;
     const struct instruction *code;
-    const uint32_t *where;
-    const union slot *slots;
+    const uint32_t *where; /* source place of each instruction */
     const int64_t *numbers;
     const struct descriptor *descriptors;
     uint32_t number, size; /* its row; words of a frame */
@@ -454,6 +462,7 @@ struct class {
     struct queue *queues; /* its input queues, then its sinks, the ends of FIFOs, and its output queues */
     struct variable *variables;
     uint64_t data_tasks; /* that wavelets may start */
+    uint64_t ordered_tasks; /* of these, those that each wavelet of one sender starts */
     uint32_t *unmasked;  /* of each unit, exceptions that stop it, as bits; NULL if nothing unmasks any */
     char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and what it points to */
     uint64_t pe_bytes;
@@ -608,7 +617,8 @@ struct core {
     struct access *accesses;
     struct operation *operations;
     struct operation **variants; /* of each operation, those with other settings; they are made when first used */
-    union slot *slots;
+    union slot *slots; /* of a use that is being prepared; else NULL */
+    struct instruction *code; /* of all uses */
     struct application *applications;
     struct descriptor *descriptors;
     struct bounds *bounds; /* of each buffer */
@@ -870,12 +880,31 @@ bool make_operand(struct core *core, struct pe *pe, const struct operation *oper
 struct path *path_send(struct core *core, struct input *input, const struct way *way, uint64_t origin, uint32_t count,
                        cycle leaves, struct send **send);
 void path_note(struct core *core, struct path *path, uint32_t count, cycle leaves, struct send **send);
-void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
 struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin);
 struct path *path_of(struct core *core, const struct way *way, const struct pe *pe, uint64_t origin);
 void next_credits(const struct path *path, struct takes *credits);
 cycle taken_at(const struct path *path, uint64_t number);
+enum { MAX_TAKES = 1 << 30 }; /* of one pace that are remembered, far more than a way holds */
 void note_takes(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
+void return_credits(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
+/* Notes that wavelets of a way are taken. */
+static inline void path_taken(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
+    if (path == NULL) {
+        return;
+    }
+    assert(path->pending >= count);
+    path->pending -= count;
+    struct takes *last = &path->last;
+    if (count == 1 && last->rate > 0 && first == last->first + (cycle)last->count * last->rate && last->count > 1 &&
+        last->count < MAX_TAKES) {
+        last->count++; /* as note_takes has it */
+    } else {
+        note_takes(core, path, first, rate, count);
+    }
+    if (path->claims != NULL || path->held != NULL || path->waiting != NULL) {
+        return_credits(core, path, first, rate, count);
+    }
+}
 void keep_send(struct core *core, struct send **send);
 /* Returns when a send ends at the earliest if its last wavelet leaves no earlier than at a time. */
 static inline cycle send_ends(const struct send *send, cycle time) {
@@ -953,7 +982,15 @@ void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct ru
 void drop_run(struct core *core, struct run *run);
 void complete(struct core *core, struct open *open);
 static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
-void recount(struct pe *pe, uint32_t place);
+/* Updates when the task of a queue can take the next wavelet. */
+static inline void recount(struct pe *pe, uint32_t place) {
+    const struct queue *queue = &pe->class->queues[place];
+    if (queue->task != NO_TASK) {
+        const struct run *first = pe->inputs[place].first;
+        bool starts = first != NULL && (first->control || pe->class->tasks[queue->task].type != LISTENER);
+        set_active(pe, queue->task, starts ? head_time(first) : NEVER);
+    }
+}
 int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate);
 /* Returns which of the queues of an operation one is. */
 static inline int input_at(const struct open *open, uint32_t place) {

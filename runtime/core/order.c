@@ -136,6 +136,8 @@ static bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
     const struct class *class = pe->class;
     uint64_t candidates = pe->active | pe->may_activate | class->data_tasks;
     uint64_t changing = pe->may_activate | pe->may_unblock | class->data_tasks;
+    /* Wavelets of one sender come in order: the first in the queue says when its task is ready. */
+    changing &= ~(class->ordered_tasks & task_bit(best) & ~pe->may_unblock);
     for (uint64_t left = candidates & changing; left != 0; left &= left - 1) {
         uint32_t task = (uint32_t)__builtin_ctzll(left);
         if (may_precede(pe, task, best, time, class->data_tasks >> task & 1)) {
@@ -167,21 +169,27 @@ static struct run *take_run(struct core *core, struct pe *pe, uint32_t place, cy
     return run;
 }
 
+/* Returns an argument of a kind, as registers hold it. */
+static inline int64_t argument_of(uint8_t kind, uint32_t value) {
+    switch (kind) {
+    case KIND_F32: return value;
+    case KIND_I32: return (int32_t)value;
+    case KIND_I16: return (int16_t)value;
+    case KIND_I8: return (int8_t)value;
+    default: return value & WORD_MASK;
+    }
+}
+
 /* Puts what a wavelet carries into the arguments of a task: one of 16 or 32 bits, or two halves. */
-static void set_arguments(struct core *core, uint32_t word) {
-    struct frame *frame = core->frame;
-    const struct body_row *body = frame->use->body;
-    int64_t *arguments = registers_of(frame) + body->numbers;
+static inline void set_arguments(struct core *core, const struct use *use, uint32_t word) {
+    const struct body_row *body = use->body;
+    int64_t *arguments = registers_of(core->frame) + body->numbers;
     const uint8_t *kinds = core->tables.kinds + body->kinds;
-    for (uint32_t k = 0; k < body->arguments && k < 2; k++) {
-        uint32_t value = body->arguments == 1 ? word : k == 0 ? word & WORD_MASK : word >> WORD_BITS;
-        switch (kinds[k]) {
-        case KIND_F32: arguments[k] = value; break;
-        case KIND_I32: arguments[k] = (int32_t)value; break;
-        case KIND_I16: arguments[k] = (int16_t)value; break;
-        case KIND_I8: arguments[k] = (int8_t)value; break;
-        default: arguments[k] = value & WORD_MASK; break;
-        }
+    if (body->arguments == 1) {
+        arguments[0] = argument_of(kinds[0], word);
+    } else if (body->arguments > 1) {
+        arguments[0] = argument_of(kinds[0], word & WORD_MASK);
+        arguments[1] = argument_of(kinds[1], word >> WORD_BITS);
     }
 }
 
@@ -231,7 +239,7 @@ static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) 
         memcpy(registers_of(core->frame) + runs->use->body->numbers, runs->launch,
                runs->use->body->arguments * sizeof(int64_t));
     } else if (task->type != LOCAL_TASK) {
-        set_arguments(core, word);
+        set_arguments(core, runs->use, word);
     }
     if (core->statistics != NULL) {
         count_start(core, pe, runs->row->where, begin);

@@ -86,16 +86,6 @@ void hold_payload(struct core *core, struct core *to, struct run *run) {
     }
 }
 
-/* Updates when the task of a queue can take the next wavelet. */
-void recount(struct pe *pe, uint32_t place) {
-    const struct queue *queue = &pe->class->queues[place];
-    if (queue->task != NO_TASK) {
-        const struct run *first = pe->inputs[place].first;
-        bool starts = first != NULL && (first->control || pe->class->tasks[queue->task].type != LISTENER);
-        set_active(pe, queue->task, starts ? head_time(first) : NEVER);
-    }
-}
-
 /* Queues wavelets that nobody waits for. */
 static void store(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     keep(core, run);

@@ -28,7 +28,7 @@ struct column_row {
     uint8_t kind;
 };
 
-struct instruction {
+struct instruction_row {
     uint16_t op, a, b, c;
 };
 
@@ -140,7 +140,7 @@ struct directive_row {
     S(buffers, struct buffer_row)                                                                                      \
     S(columns, struct column_row)                                                                                      \
     S(column_values, int64_t)                                                                                          \
-    S(code, struct instruction)                                                                                        \
+    S(code, struct instruction_row)                                                                                        \
     S(code_where, uint32_t)                                                                                            \
     S(bodies, struct body_row)                                                                                         \
     S(kinds, uint8_t)                                                                                                  \

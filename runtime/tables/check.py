@@ -65,7 +65,7 @@ MAX_SIDE = 1 << 15
 MAX_PES = 1 << 24
 
 MAX_ENTRIES = 1 << 24
-"""Rows that all uses may name together."""
+"""Rows that all uses may name together, and instructions that they may have."""
 
 _BYTES = np.array([max(BITS[kind] // 8, 1) for kind in KINDS])
 _MEMORY_KINDS = np.array([kind in ("i8", "i16", "i32", "f16", "bf16", "f32") for kind in KINDS])
@@ -271,6 +271,9 @@ class _Checker:
         if lengths.sum() > MAX_ENTRIES:
             refuse(f"their uses name {int(lengths.sum())} rows")
         self.runs("uses", "rows", lengths, "rows")
+        instructions = int(self.column("bodies", "length")[body].astype(np.int64).sum())
+        if instructions > MAX_ENTRIES:
+            refuse(f"their uses have {instructions} instructions")
         # One entry for each row of each use, in order.
         use = np.repeat(np.arange(len(body)), lengths)
         within = np.arange(len(use)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
