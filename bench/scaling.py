@@ -79,21 +79,17 @@ def apart(width: int, height: int, repeat: int) -> Point:
     return Point("Game of Life, apart", width * height, row.run, row.tile_cycles)
 
 
-def measured(largest: int, repeat: int, has_threads: bool) -> list[list[Point]]:
+def measured(largest: int, repeat: int) -> list[list[Point]]:
     """Return the series, each from small to large."""
     grids = [grid for grid in GRIDS if math.prod(grid) <= largest]
-    # Where PEs are apart, the first engine takes minutes for 4,096.
-    few = [grid for grid in grids if math.prod(grid) <= (largest if has_threads else 256)]
-    found = [
+    return [
         [in_step(width, height, repeat) for width, height in grids],
         [tasks("data tasks, by PEs", width * height, width, height, 100, repeat) for width, height in grids],
-        [apart(width, height, repeat) for width, height in few],
+        [apart(width, height, repeat) for width, height in grids],
         [tasks("data tasks, by wavelets of 32 x 32 PEs", count, 32, 32, count, repeat) for count in WAVELETS],
         [tasks("data tasks of one PE, by tasks", count, 1, 1, count, repeat) for count in TASKS],
+        [with_threads(count, repeat) for count in range(1, 1 + (os.cpu_count() or 1))],
     ]
-    if has_threads:
-        found.append([with_threads(count, repeat) for count in range(1, 1 + (os.cpu_count() or 1))])
-    return found
 
 
 def with_threads(count: int, repeat: int) -> Point:
@@ -133,7 +129,7 @@ def main() -> int:
     add_options(parser)
     arguments = parser.parse_args()
     executor = choose_executor(arguments.executor)
-    series = measured(arguments.largest, arguments.repeat, has_threads=executor != "warps")
+    series = measured(arguments.largest, arguments.repeat)
     table = Table(
         title=f"Executor {executor}; the vendor's simulator: {VENDOR[0]:.1e} to {VENDOR[1]:.1e} tile-cycles / s"
     )

@@ -13,7 +13,7 @@ from ..diagnostics.errors import LoomError
 from ..dialects import flow
 from ..operations.prices import Prices
 from ..runtime import Machine
-from ..runtime.executors import AUTO, OF_TABLES, chosen, of_grid
+from ..runtime.executors import AUTO, EXECUTORS, OF_CHIPS, chosen, of_grid
 
 
 def load(
@@ -23,18 +23,17 @@ def load(
 ) -> Machine:  # fmt: skip
     """Return a machine with a program loaded; see `Machine`. `threads` are for the core; other executors have one.
 
-    Programs of chips run on `warps`, whatever the environment asks for.
+    What the environment asks for is for programs of the wafer.
     """
     fabric = _fabric(module)
     if executor is None:
-        is_chip = fabric.target.data in targets.CHIPS
-        executor = "warps" if is_chip else chosen()
+        executor = OF_CHIPS if fabric.target.data in targets.CHIPS else chosen()
     if executor == AUTO:
         executor = of_grid(fabric.width.value.data * fabric.height.value.data)
     if executor == "core" and threads is not None:
         options["threads"] = threads
     return Machine(
-        assemble(fabric) if executor in OF_TABLES else module, executor=executor, trace=trace, trace_kinds=trace_kinds,
+        assemble(fabric) if executor in EXECUTORS else module, executor=executor, trace=trace, trace_kinds=trace_kinds,
         trace_last=trace_last, prices=prices, counts=counts, statistics=statistics, **options,
     )  # fmt: skip
 

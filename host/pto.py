@@ -25,6 +25,7 @@ from ..dialects import context, flow
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
 from ..runtime import Deadlock, Machine
+from ..runtime.executors import OF_CHIPS
 from ..runtime.places import Array
 from ..runtime.warps.tiles import element_dtype
 from ..targets import LANES
@@ -143,7 +144,7 @@ class Program:
         if order not in (None, "eager", "prompt"):
             raise LoomError(f"order is '{order}'; use eager or prompt")
         prompt = order == "prompt" or (order is None and self.arch == "a5")
-        return Machine(self.module, executor="warps", block_rows=self.block_rows(), prompt=prompt)
+        return Machine(self.module, executor=OF_CHIPS, block_rows=self.block_rows(), prompt=prompt)
 
     def block_rows(self) -> int:
         """Return how many blocks run together: as many as have their slots in the cache."""

@@ -152,7 +152,7 @@ class Simulator:
         """Return what PEs have done with their cycles, int64 [height, width] each, and wavelets of queues and links.
 
         It can be read after an error, a hang or an interruption too. None if the simulator was not made with
-        `statistics`, and of an executor that does not count it (`warps`). docs/statistics.md defines each number.
+        `statistics`, and for a program of a chip. docs/statistics.md defines each number.
         """
         return self._machine.measured()
 
@@ -164,7 +164,7 @@ class Simulator:
         """Return the records of the trace that are kept, with how many were dropped before them, and their lines.
 
         Records are a structured array [n], `loomir.runtime.trace_lines.RECORD`, by cycle. They can be read after an
-        error, a hang or an interruption too. None of an executor that keeps none (`warps`).
+        error, a hang or an interruption too. None for a program of a chip.
         """
         return self._machine.traced()
 

@@ -26,11 +26,11 @@ DEFAULT = AUTO
 MAX_UNITS_OF_REFERENCE = 1024
 """Units of the largest grid that the reference runs unless it is named, where the core is not installed."""
 
-EXECUTORS = {"warps": "warps.machine", "reference": "reference.executor", "core": "core.executor"}
-"""The executors: by name, the module below this package with their `load`."""
+EXECUTORS = {"core": "core.executor", "reference": "reference.executor"}
+"""The executors of programs of the wafer: by name, the module below this package with their `load`. They run tables."""
 
-OF_TABLES = frozenset({"reference", "core"})
-"""Those that run tables, and not IR."""
+OF_CHIPS = "warps"
+"""The executor of programs of chips, in the folder of its name. It runs their IR."""
 
 
 def chosen() -> str:
@@ -45,15 +45,15 @@ def chosen() -> str:
 
 
 def of(program: object) -> str:
-    """Return the name of the executor of a program: the one that the environment asks for, or one for its form.
+    """Return the name of the executor of a program: for one of the wafer that of the environment, or of `of_grid`.
 
-    Raises LoomError as `of_grid` does.
+    Raises LoomError.
     """
+    if not isinstance(program, Tables):
+        return OF_CHIPS
     name = chosen()
     if name != AUTO:
         return name
-    if not isinstance(program, Tables):
-        return "warps"
     return of_grid(int(program["program"]["width"][0]) * int(program["program"]["height"][0]))
 
 
@@ -79,22 +79,17 @@ def _note_slow(reason: str) -> None:
     print(f"note: {reason}; until then programs run slowly", file=sys.stderr, flush=True)
 
 
-def wants_tables() -> bool:
-    """Return True if the executor that is chosen runs tables, or may do so. Raises LoomError."""
-    return chosen() in (*OF_TABLES, AUTO)
-
-
 def load(
     name: str, program: object, warnings: Warnings, trace: IO[bytes] | None, options: Mapping[str, Any]
 ) -> Executor:
     """Return an executor of a name with a program loaded. Raises LoomError."""
-    if name not in EXECUTORS:
+    if name not in (*EXECUTORS, OF_CHIPS):
         raise LoomError(f"'{name}' is not an executor; the executors are: {', '.join(EXECUTORS)}")
-    loader: Loader = import_module(f".{EXECUTORS[name]}", __package__).load
+    loader: Loader = import_module(f".{EXECUTORS.get(name, 'warps.machine')}", __package__).load
     known = signature(loader).parameters
     for option in options:
         if option not in known:
             raise LoomError(f"the executor '{name}' has no option '{option}'")
-    if name in OF_TABLES and not isinstance(program, Tables):
+    if name in EXECUTORS and not isinstance(program, Tables):
         raise LoomError(f"the executor '{name}' runs tables, not {type(program).__name__}; assemble the program first")
     return loader(program, warnings, trace, **options)

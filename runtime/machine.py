@@ -438,7 +438,7 @@ class Machine:
     def chip(self) -> ChipExecutor:
         """The executor of a program of cores, which has more to show. Raises LoomError for another one."""
         if not hasattr(self.executor, "printed_tiles"):
-            raise LoomError(f"the executor '{self.executor_name}' does not run programs of cores; use 'warps'")
+            raise LoomError(f"the executor '{self.executor_name}' does not run programs of cores of a chip")
         return cast("ChipExecutor", self.executor)
 
 

@@ -4,8 +4,8 @@ How long an example takes is the machine's business, so hypothesis sets no deadl
 alike on every machine, so all profiles but `search` try the same examples each time.
 
 `--executor NAME` (more with commas, or given again) runs the tests of whole programs on the executors named, each on
-all of them. Without it the environment decides, as it does for users. `@pytest.mark.executors("warps")` restricts a
-test to executors that can do it; `tests/runtime/warps` and the tests of PTO run on their executor without a mark.
+all of them. Without it the environment decides, as it does for users. `@pytest.mark.executors("core")` restricts a
+test to executors that can do it. Programs of PTO have an executor of their own.
 """
 
 from __future__ import annotations
@@ -27,20 +27,11 @@ from .searches import SHARES, is_chosen, quick_cases
 TESTS = Path(__file__).parent
 OF_PROGRAMS = ("runtime", "frontend", "host", "examples")
 """Folders with tests that run programs: their tests are tried on every executor named."""
-OF_ONE_EXECUTOR = dict.fromkeys(
-    (
-        "runtime/warps",
-        "examples/pto",
-        "host/test_pto.py",
-        "host/test_pto_check_values.py",
-        "host/test_pto_control_flow.py",
-        "host/test_pto_layouts.py",
-    ),
-    ("warps",),
-)
-"""Tests that look into an executor, or run what only one can: they run on it, whatever is asked for."""
-OF_NONE = ("runtime/core", "runtime/tables", "runtime/fabric", "runtime/reference")
-"""Folders with tests of parts of the engine, which run no programs on a machine."""
+OF_NONE = (
+    "runtime/core", "runtime/tables", "runtime/fabric", "runtime/reference", "runtime/warps", "examples/pto",
+    "host/test_pto.py", "host/test_pto_check_values.py", "host/test_pto_control_flow.py", "host/test_pto_layouts.py",
+)  # fmt: skip
+"""Tests of parts of the engine, which run no programs on a machine, and of PTO."""
 
 for name, share in SHARES.items():
     settings.register_profile(name, deadline=None, max_examples=100 // share, derandomize=name != "search")
@@ -78,11 +69,8 @@ def is_below(path: Path, folders: tuple[str, ...]) -> bool:
     return any(path.is_relative_to(TESTS / folder) for folder in folders)
 
 
-def able(path: Path, mark: pytest.Mark | None) -> tuple[str, ...]:
+def able(mark: pytest.Mark | None) -> tuple[str, ...]:
     """Return the executors that can run a test."""
-    for folder, names in OF_ONE_EXECUTOR.items():
-        if is_below(path, (folder,)):
-            return names
     return (*(EXECUTORS if mark is None else mark.args), AUTO)
 
 
@@ -98,7 +86,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     path = metafunc.definition.path
     if len(names) == 1 or not is_below(path, OF_PROGRAMS) or is_below(path, OF_NONE):
         return
-    known = able(path, metafunc.definition.get_closest_marker("executors"))
+    known = able(metafunc.definition.get_closest_marker("executors"))
     if "executor" not in metafunc.fixturenames:
         metafunc.fixturenames.append("executor")
     metafunc.parametrize("executor", [name for name in names if name in known] or names[:1])
@@ -112,11 +100,10 @@ def parameters(item: pytest.Item) -> dict[str, Any]:
 def executor_of(item: pytest.Item) -> str:
     """Return the executor that a case runs on."""
     found: str | None = parameters(item).get("executor")
-    known = able(item.path, item.get_closest_marker("executors"))
+    known = able(item.get_closest_marker("executors"))
     names = executors(item.config)
     if found is None:
-        # What looks into an executor runs on that, whatever the command line says.
-        found = known[0] if is_below(item.path, tuple(OF_ONE_EXECUTOR)) else names[0]
+        found = names[0]
     # Whatever can run a program may not be what a test is about.
     return known[0] if found == AUTO and item.get_closest_marker("executors") is not None else found
 
@@ -139,19 +126,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as thorough the cases that `one_in` leaves to thorough runs, and as slow the cases beyond a few.
 
-    Skip what an executor cannot do, and cases that only batch units otherwise where it does not batch them.
+    Skip what an executor cannot do.
     """
     cases_of: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         executor = executor_of(item)
         cases_of[f"{item.nodeid.partition('[')[0]} {executor}"].append(item)
-        if executor not in able(item.path, item.get_closest_marker("executors")):
+        if executor not in able(item.get_closest_marker("executors")):
             item.add_marker(pytest.mark.skip(reason=f"not for the executor {executor}"))
-        elif executor != "warps":
-            params = parameters(item)
-            batched = [params.get(name) for name in ("block_units", "block")]
-            if batched != [None, None]:
-                item.add_marker(pytest.mark.skip(reason=f"the executor {executor} does not batch units"))
     for cases in cases_of.values():
         for position, item in enumerate(cases):
             mark = item.get_closest_marker("one_in")

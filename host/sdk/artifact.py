@@ -171,7 +171,6 @@ def write(
     from ...backend.tables import assemble
     from ...dialects.ir_table import table_of
     from ...dialects.ir_text import print_ir
-    from ...runtime.executors import wants_tables
     from ...runtime.tables import file
     from ..compilation import compile
 
@@ -180,10 +179,9 @@ def write(
     program = compile(layout.module, verify_each=False)
     files[FLOW] = print_ir(program.module)
     files[TABLE] = json.dumps(table_of(program.module), separators=(",", ":")) + "\n"
-    if wants_tables():
-        tables = io.BytesIO()
-        file.write(assemble(program.fabric), tables)
-        files[TABLES] = tables.getvalue()
+    tables = io.BytesIO()
+    file.write(assemble(program.fabric), tables)
+    files[TABLES] = tables.getvalue()
     classes = classes_of(program.fabric)
     more: dict[str, Any] = {}
     if complete is not None:

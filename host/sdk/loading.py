@@ -7,7 +7,6 @@ from typing import IO, Any
 
 from ...diagnostics.limits import STATISTICS
 from ...runtime import Machine
-from ...runtime.executors import wants_tables
 from ..garbage_collection import collector_paused
 from .artifact import Artifact, read_program, read_tables
 
@@ -27,10 +26,9 @@ def load(artifact: Artifact, trace: IO[bytes] | None, *, statistics: bool = Fals
         "counts": counts,
         "statistics": counts or statistics,
     }
-    if wants_tables():
-        tables = read_tables(artifact)
-        if tables is not None:
-            return Machine(tables, **asked)
+    tables = read_tables(artifact)
+    if tables is not None:
+        return Machine(tables, **asked)
     from .. import machines  # loads IR
 
     with collector_paused():

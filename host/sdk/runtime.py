@@ -221,7 +221,7 @@ class SdkRuntime:
         links; docs/statistics.md defines each number. The SDK has no such method.
 
         It can be read after an error, a hang or an interruption too, and after stop(). None if neither the keyword
-        `statistics` nor LOOM_STATS asks for it, and of an executor that does not count it (`warps`).
+        `statistics` nor LOOM_STATS asks for it, and for a program of a chip.
         """
         if self._device is None:
             raise SdkError("statistics returns what the machine has done; call load() and run() before")

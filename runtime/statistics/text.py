@@ -17,7 +17,7 @@ TOP = 10
 """Rows of a short table."""
 
 
-NOT_COUNTED = "the executor 'warps' counts no statistics of PEs; choose another one with LOOM_EXECUTOR"
+NOT_COUNTED = "statistics of PEs are counted for programs of the wafer only"
 
 
 def short(found: Statistics | None) -> str:

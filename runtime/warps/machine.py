@@ -13,11 +13,13 @@ from xdsl.dialects.builtin import ModuleOp
 from ... import targets
 from ...diagnostics.errors import LoomError
 from ...diagnostics.findings import Findings
+from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...operations.prices import NONE as NO_PRICES
 from ...operations.prices import Prices
 from .. import wait_graph
 from ..executor import Counts, Lacking, PrintedTile
+from ..executors import EXECUTORS
 from ..places import Region
 from ..trace_lines import Tracing
 from ..unread_wavelets import Unread
@@ -69,6 +71,12 @@ def load(
         program = fabrics[0]
     if not isinstance(program, flow.FabricOp):
         raise LoomError(f"the executor 'warps' runs a module with a flow.fabric, not {type(program).__name__}")
+    if program.target.data not in targets.CHIPS:
+        names = " and ".join(f"'{name}'" for name in EXECUTORS)
+        raise LoomError(
+            f"the executor 'warps' runs programs of chips ({', '.join(targets.CHIPS)}); those of the wafer run on "
+            f"{names}, assembled into tables", location_of(program),
+        )  # fmt: skip
     return WarpMachine(
         program, warnings, trace, block_units=block_units, block_rows=block_rows, prompt=prompt, prices=prices
     )  # fmt: skip

@@ -347,20 +347,13 @@ RESULTS = {
 
 
 @pytest.mark.parametrize(("call", "result"), [(CALLS[name][0], RESULTS[name]) for name in CALLS], ids=CALLS)
-def test_other_calls_are_run(executor: str, csl: Csl, call: str, result: int) -> None:
-    """Where a function has one frame only, calls are run until one leads back."""
+def test_other_calls_are_run(csl: Csl, call: str, result: int) -> None:
     text = f"{OTHER}\nvar number = @zeros([1]i32);\nfn main() void {{ const n = number[0]; out[0] = {call}; }}"
     simulator = csl.start(text, {"out": "i32", "number": "i32"})
     simulator.launch("main")
     simulator.set("number", [3])
-    if executor != "warps":
-        simulator.launch("main")
-        assert simulator.get("out").ravel()[0] == result
-        return
-    message = f"function @{call.partition('(')[0]} is called again before it has returned, on PE"
-    with pytest.raises(loomir.LoomError, match=message) as caught:
-        simulator.launch("main")
-    assert "pe.csl:" in str(caught.value.location)
+    simulator.launch("main")
+    assert simulator.get("out").ravel()[0] == result
 
 
 @pytest.mark.parametrize("call", [call for call, _ in CALLS.values() if "pair" not in call])
@@ -492,7 +485,7 @@ def test_code_that_needs_its_arguments_at_compile_time(csl: Csl) -> None:
     assert csl.compute("return_(f(40, 1));", before=f"{text}\nfn return_(x: i16) void {{ out[0] = x; }}") == 81
 
 
-def test_recursion_through_a_pointer(executor: str, csl: Csl) -> None:
+def test_recursion_through_a_pointer(csl: Csl) -> None:
     text = """
     var out = @zeros([1]i16);
     var start = @zeros([1]i16);
@@ -505,9 +498,5 @@ def test_recursion_through_a_pointer(executor: str, csl: Csl) -> None:
     simulator.launch("main")
     assert simulator.get("out").ravel().tolist() == [1]
     simulator.set("start", [1])
-    if executor != "warps":
-        simulator.launch("main")
-        assert simulator.get("out").ravel().tolist() == [3]
-        return
-    with pytest.raises(loomir.LoomError, match="function @call_pointer is called again before it has returned"):
-        simulator.launch("main")
+    simulator.launch("main")
+    assert simulator.get("out").ravel().tolist() == [3]

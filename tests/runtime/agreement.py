@@ -21,7 +21,6 @@ from .flow_modules import parse
 from .random_programs import RandomProgram
 
 STEP_LIMIT = 20_000
-PE = re.compile(r"PE \(\d+, \d+\)|\d+ PEs in [^:;,]*|\d+ PEs")
 END = re.compile(r"\s*(\}|scf\.yield|scf\.condition)")
 """Lines that end a block."""
 
@@ -44,10 +43,6 @@ class Outcome:
 
     ended: list[str]
     """How each launch has ended: "" or the sentence of the error."""
-    is_beyond: bool = False
-    """The executor cannot run the program."""
-    hung_at: str = ""
-    """The cycle of the report of a hang, in words; "" if the executor knows none."""
     failed: bool = False
     """A mistake has stopped the program: where the other PEs are then is left open."""
     memory: dict[tuple[int, int], Any] = field(default_factory=dict)
@@ -55,13 +50,9 @@ class Outcome:
     counts: dict[str, int] = field(default_factory=dict)
     received: dict[str, list[list[int]]] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
-    is_batched: bool = False
-    """True if warnings name no PE: warps word one for all theirs."""
     log: list[Any] = field(default_factory=list)
     trace: list[bytes] = field(default_factory=list)
     """In any order, if there is one."""
-    is_pressed: bool = False
-    """The machine did what the first engine has other rules for, as the reference sees it."""
 
 
 def outcome(program: RandomProgram, way: Way) -> Outcome:
@@ -69,7 +60,6 @@ def outcome(program: RandomProgram, way: Way) -> Outcome:
     with redirect_stderr(StringIO()) as printed:
         result = _run(program, way)
     # What one executor warns of first, another may warn of second.
-    result.is_batched = way.executor == "warps"
     result.findings = sorted({*result.findings, *printed.getvalue().splitlines()})
     return result
 
@@ -77,13 +67,7 @@ def outcome(program: RandomProgram, way: Way) -> Outcome:
 def _run(program: RandomProgram, way: Way) -> Outcome:
     result = Outcome([])
     trace = BytesIO() if way.is_traced else None
-    try:
-        machine = machines.load(parse(program.text), executor=way.executor, trace=trace, **dict(way.options))
-    except LoomError as error:
-        if f"'{way.executor}' does not run programs with" not in str(error):
-            raise
-        result.is_beyond = True
-        return result
+    machine = machines.load(parse(program.text), executor=way.executor, trace=trace, **dict(way.options))
     numbers = np.arange(machine.width * machine.height, dtype=np.uint32).reshape(machine.height, machine.width, 1)
     for sent in program.sent:
         if sent.words and sent.color in machine.host_inputs:
@@ -95,16 +79,11 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
             machine.run(STEP_LIMIT, allow_pending=True)
             result.ended.append("")
         except Deadlock as error:
-            result.is_pressed = way.executor == "reference" and machine.executor.engine.is_pressed  # pyright: ignore
             # How many wait, and since when; the lines that follow group them, and the groups are the executor's.
-            # The first engine does not know how far tasks are that wait.
-            first = error.message.splitlines()[0]
-            result.hung_at = "" if way.executor == "warps" else first
-            result.ended.append(first.partition(": ")[2])
+            result.ended.append(error.message.splitlines()[0])
             break
         except LoomError as error:
-            # Which of several PEs is named, and which of several mistakes is met first, depends on the order.
-            result.ended.append("error" if way.executor == "warps" else str(error))
+            result.ended.append(str(error))
             result.failed = True
             return result
     for number in range(len(machine.classes)):
@@ -121,30 +100,21 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
         ]
     result.findings = [str(unread) for unread in machine.unread()]
     result.log = machine.log
-    result.is_pressed = way.executor == "reference" and machine.executor.engine.is_pressed  # pyright: ignore
     result.trace = [] if trace is None else sorted(trace.getvalue().splitlines())
     return result
 
 
 def differences(one: Outcome, other: Outcome) -> list[str]:
     """Return a line for each thing in which two outcomes differ, few of a kind."""
-    if one.is_beyond or other.is_beyond:
-        return []
     if one.failed or other.failed:
-        both = "error" in (one.ended[-1], other.ended[-1]) and one.failed and other.failed
-        return [] if both or one.ended == other.ended else [f"ended: {one.ended} {other.ended}"]
+        return [] if one.ended == other.ended else [f"ended: {one.ended} {other.ended}"]
     found = [
         f"{name}: {getattr(one, name)} {getattr(other, name)}"
         for name in ("ended", "counts", "received", "log")
         if getattr(one, name) != getattr(other, name)
     ]
-    if one.hung_at and other.hung_at and one.hung_at != other.hung_at:
-        found.append(f"ended: {one.hung_at} {other.hung_at}")
-    mine, theirs = one.findings, other.findings
-    if one.is_batched or other.is_batched:
-        mine, theirs = (sorted({PE.sub("PE", line) for line in lines}) for lines in (mine, theirs))
-    if mine != theirs:
-        found.append(f"findings: {mine} {theirs}")
+    if one.findings != other.findings:
+        found.append(f"findings: {one.findings} {other.findings}")
     if one.trace and other.trace:
         found += [f"trace: {line.decode()}" for line in sorted(set(one.trace) ^ set(other.trace))[:3]]
     for place, words in one.memory.items():

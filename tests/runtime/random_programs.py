@@ -1,4 +1,4 @@
-"""Random `flow` programs that have one meaning: whatever the engine batches, memory and clocks must agree.
+"""Random `flow` programs that have one meaning: whatever runs them, memory and clocks must agree.
 
 The programs are free of races: an asynchronous receive has a buffer of its own, which is touched only after its
 completion; an output queue fed by a forwarding operation has no other sender. Everything else is left to chance:

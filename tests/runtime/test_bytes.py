@@ -1,4 +1,4 @@
-"""Elements of 8 bits, 32-bit elements at odd words, and indices outside arrays: for units alone, warps and mixes."""
+"""Elements of 8 bits, 32-bit elements at odd words, and indices outside arrays: on one PE, and on many."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from loomir.runtime.machine import Machine
 
 from .machines import load
 
-GRIDS = pytest.mark.parametrize(("width", "height", "block"), [(1, 1, None), (4, 3, None), (4, 3, 1), (3, 70, None)])
-"""Width, height and units in a block: a unit alone, a warp, warps of one unit, a class that is transposed."""
+GRIDS = pytest.mark.parametrize(("width", "height"), [(1, 1), (4, 3), (3, 70)])
 
 
-def machine(body: str, width: int = 1, height: int = 1, block_units: int | None = None) -> Machine:
+def machine(body: str, width: int = 1, height: int = 1) -> Machine:
     """The machine of a program whose PEs all have the members `body`."""
     text = f"""wse.program @p target "wse3" rectangle {width} x {height} {{
       wse.pe @cell on [:, :] {{
         {body}
       }}
     }}"""
-    return load(loomir.compile(text).module, block_units=block_units)
+    return load(loomir.compile(text).module)
 
 
 def launch(made: Machine) -> None:
@@ -83,8 +82,8 @@ MOVES = """
 
 
 @GRIDS
-def test_bytes_are_loaded_and_stored_alone(width: int, height: int, block: int | None) -> None:
-    made = machine(MOVES, width, height, block)
+def test_bytes_are_loaded_and_stored_alone(width: int, height: int) -> None:
+    made = machine(MOVES, width, height)
     launch(made)
     table = np.zeros((height, width, 2, 6), np.int8)
     table[:] = [[0, 1, 2, 3, 4, 5], [-6, 7, -128, 127, 10, 11]]
@@ -117,9 +116,9 @@ COPIES = """
 
 
 @GRIDS
-def test_the_host_copies_bytes(width: int, height: int, block: int | None) -> None:
+def test_the_host_copies_bytes(width: int, height: int) -> None:
     numbers = [[(7 * x - 5 * y) % 200 - 100 for x in range(width)] for y in range(height)]
-    made = machine(COPIES.format(w=width, h=height, numbers=numbers), width, height, block)
+    made = machine(COPIES.format(w=width, h=height, numbers=numbers), width, height)
     np.testing.assert_array_equal(made.read_symbol("b")[..., 5], numbers)
     values = np.random.default_rng(3).integers(-128, 128, (height, width, 7), np.int8)
     made.write_symbol("a", values)
@@ -160,11 +159,9 @@ ODD = """
 
 @GRIDS
 @pytest.mark.parametrize("kind", ["i32", "f32"])
-def test_32_bits_at_an_odd_word(
-    kind: str, width: int, height: int, block: int | None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_32_bits_at_an_odd_word(kind: str, width: int, height: int, capsys: pytest.CaptureFixture[str]) -> None:
     """What is read and written is right, and each place is told of once."""
-    made = machine(ODD.format(kind=kind), width, height, block)
+    made = machine(ODD.format(kind=kind), width, height)
     for _ in range(2):
         made.write_symbol("w", np.array([0, 0, 1, 2, 3, 4, 5, 6], np.uint16))
         launch(made)
@@ -218,10 +215,10 @@ OUTSIDE = """
     }}"""
 
 
-def outside(type: str, access: str, width: int, height: int, block: int | None) -> Machine:
+def outside(type: str, access: str, width: int, height: int) -> Machine:
     numbers = {"before": [1, 2, 3, 4], "inside": [[11, 12, 13], [14, 15, 16]], "after": [21, 22, 23, 24]}
     body = OUTSIDE.format(type=type, access=ACCESSES[access].format(type=type), **numbers)
-    return machine(body, width, height, block)
+    return machine(body, width, height)
 
 
 @pytest.mark.slow
@@ -229,12 +226,12 @@ def outside(type: str, access: str, width: int, height: int, block: int | None) 
 @pytest.mark.parametrize("type", ["i8", "i16", "i32"])
 @pytest.mark.parametrize("access", ["load", "store"])
 def test_an_index_outside_an_array_reaches_the_memory_beside_it(
-    type: str, access: str, width: int, height: int, block: int | None, capsys: pytest.CaptureFixture[str]
+    type: str, access: str, width: int, height: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As a walk does (DSD-171), with one warning for each place. One PE alone leaves the array."""
     size = int(type[1:]) // 8
     for (i, j), buffer, element in [((2, 0), "after", 0), ((0, -1), "before", 3), ((0, 7), "after", 1)]:
-        made = outside(type, access, width, height, block)
+        made = outside(type, access, width, height)
         gap = {"after": -(-6 * size // 4) * 4 - 6 * size, "before": -(-4 * size // 4) * 4 - 4 * size}[buffer] // size
         j += gap if buffer == "after" else -gap
         where = np.zeros((height, width, 2), np.int16)
@@ -261,10 +258,8 @@ def test_an_index_outside_an_array_reaches_the_memory_beside_it(
 @pytest.mark.parametrize("access", ["load", "store"])
 @pytest.mark.parametrize("index", [-20, 9000])
 @pytest.mark.usefixtures("memory_in_use")
-def test_beyond_the_memory_in_use_is_an_error(
-    index: int, access: str, width: int, height: int, block: int | None
-) -> None:
-    made = outside("i16", access, width, height, block)
+def test_beyond_the_memory_in_use_is_an_error(index: int, access: str, width: int, height: int) -> None:
+    made = outside("i16", access, width, height)
     where = np.zeros((height, width, 2), np.int16)
     where[-1, -1] = 0, index
     made.write_symbol("k", where)
@@ -277,10 +272,10 @@ def test_beyond_the_memory_in_use_is_an_error(
 @GRIDS
 @pytest.mark.parametrize(("index", "bad"), [(9000, False), (24_000, False), (24_600, True)])
 def test_behind_the_last_buffer_is_memory_of_the_pe(
-    index: int, bad: bool, width: int, height: int, block: int | None, capsys: pytest.CaptureFixture[str]
+    index: int, bad: bool, width: int, height: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A PE has 24,576 words; what is stored in those that the program does not use can be loaded again."""
-    made = outside("i16", "store", width, height, block)
+    made = outside("i16", "store", width, height)
     where = np.zeros((height, width, 2), np.int16)
     where[-1, -1] = 0, index
     made.write_symbol("k", where)

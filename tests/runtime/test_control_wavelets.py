@@ -50,8 +50,8 @@ def program(target: str, receiver: str, *, flags: str = "") -> str:
     }}"""
 
 
-def machine(text: str, block_units: int | None = None) -> Machine:
-    return load(loomir.compile(text).fabric, block_units=block_units)
+def machine(text: str) -> Machine:
+    return load(loomir.compile(text).fabric)
 
 
 SUM = """
@@ -74,21 +74,14 @@ wse.task @report control id 43 {
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_sentinel_comes_after_the_data_before_it(target: str):
-    def run(block_units: int | None) -> tuple[np.ndarray, np.ndarray]:
-        engine = machine(program(target, SUM), block_units)
-        for number in range(5):
-            engine.launch("data", [1.5 + number])
+    engine = machine(program(target, SUM))
+    for number in range(5):
+        engine.launch("data", [1.5 + number])
+        engine.run()
+        if number % 2 == 0:
+            engine.launch("send", [43, 0])
             engine.run()
-            if number % 2 == 0:
-                engine.launch("send", [43, 0])
-                engine.run()
-        return engine.receive("out", 1, 0, 1, HEIGHT, 3).view(np.float32), engine.clocks
-
-    words, clocks = run(None)
-    assert (words == [1.5, 7.5, 17.5]).all()
-    again, clocks_again = run(1)
-    assert (words == again).all()
-    assert (clocks == clocks_again).all()
+    assert (engine.receive("out", 1, 0, 1, HEIGHT, 3).view(np.float32) == [1.5, 7.5, 17.5]).all()
 
 
 def store(kind: str) -> str:
@@ -160,9 +153,8 @@ def test_a_blocked_data_task_holds_back_control_wavelets_too():
     assert (engine.receive("out", 1, 0, 1, HEIGHT, 1).view(np.float32) == 2).all()
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_an_id_without_task(block_units: int | None):
-    engine = machine(program("wse2", SUM), block_units)
+def test_an_id_without_task():
+    engine = machine(program("wse2", SUM))
     engine.launch("send", [44, 0])
     with pytest.raises(
         LoomError,
@@ -209,9 +201,8 @@ def fill(engine: Machine, count: int) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("on_control", ["activate @early", "unblock @opened"])
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_a_control_wavelet_ends_an_operation(target: str, on_control: str, block_units: int | None):
-    engine = machine(program(target, collect(f"activate = @done, on_control = {on_control}")), block_units)
+def test_a_control_wavelet_ends_an_operation(target: str, on_control: str):
+    engine = machine(program(target, collect(f"activate = @done, on_control = {on_control}")))
     fill(engine, 3)
     engine.launch("send", [0, 99])
     engine.run(allow_pending=True)
@@ -271,7 +262,6 @@ def test_an_index_travels_in_the_high_half(target: str):
         }}
       }}
     }}"""
-    for block_units in (None, 1):
-        engine = machine(text, block_units)
-        engine.run()
-        assert engine.read_symbol("got")[:, 1].tolist() == [[7, 0, 0, 0], [0, 8, 0, 0], [0, 0, 9, 0]]
+    engine = machine(text)
+    engine.run()
+    assert engine.read_symbol("got")[:, 1].tolist() == [[7, 0, 0, 0], [0, 8, 0, 0], [0, 0, 9, 0]]

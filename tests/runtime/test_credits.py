@@ -18,8 +18,6 @@ from ..searches import examples
 from .flow_modules import parse
 from .machines import load
 
-pytestmark = pytest.mark.executors("reference", "core")
-
 SLOW = 2
 PRICES = of({"single_multiply": SLOW})
 """Multiplications are slower than wavelets, so that they hold them up."""

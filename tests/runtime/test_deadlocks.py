@@ -184,7 +184,6 @@ def test_a_circle_where_each_would_send_once_it_has_received(body: str, extra: s
     assert "circular wait: PE (" in str(error)
 
 
-@pytest.mark.executors("reference", "core")
 def test_two_that_send_first_and_never_receive_are_not_a_circular_wait() -> None:
     """Room at the other is made by a read: where none follows, nobody waits for the other to get that far."""
     error = exchange("send 8\nsend 8\nsend 8")

@@ -23,19 +23,28 @@ def tables_of(text: str) -> Tables:
 
 
 def test_an_unknown_executor() -> None:
-    with pytest.raises(LoomError, match=r"'looms' is not an executor; the executors are: .*warps"):
+    with pytest.raises(LoomError, match=r"'looms' is not an executor; the executors are: core, reference"):
         Machine(parse(EMPTY), executor="looms")
 
 
 def test_an_unknown_executor_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(executors.EXECUTOR, "looms")
-    with pytest.raises(LoomError, match=r"LOOM_EXECUTOR is 'looms'; the executors are: .*warps"):
-        Machine(parse(EMPTY))
+    with pytest.raises(LoomError, match=r"LOOM_EXECUTOR is 'looms'; the executors are: core, reference"):
+        Machine(tables_of(EMPTY))
 
 
 def test_the_name_counts_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(executors.EXECUTOR, "looms")
-    assert Machine(parse(EMPTY), executor="warps").executor_name == "warps"
+    assert Machine(tables_of(EMPTY), executor="reference").executor_name == "reference"
+
+
+def test_a_program_of_the_wafer_on_the_executor_of_chips(monkeypatch: pytest.MonkeyPatch) -> None:
+    message = r"'warps' runs programs of chips \(.*\); those of the wafer run on 'core' and 'reference'"
+    with pytest.raises(LoomError, match=message):
+        machines.load(parse(EMPTY), executor="warps")
+    monkeypatch.setenv(executors.EXECUTOR, "warps")
+    with pytest.raises(LoomError, match="LOOM_EXECUTOR is 'warps'; the executors are: core, reference, and auto"):
+        machines.load(parse(EMPTY))
 
 
 def test_any_executor_is_the_core() -> None:
@@ -91,13 +100,13 @@ def test_programs_of_chips_have_one_executor(executor: str, monkeypatch: pytest.
     assert machines.load(parse(EMPTY.replace("wse3", "a5"))).executor_name == "warps"
 
 
-@pytest.mark.parametrize("name", executors.EXECUTORS)
+@pytest.mark.parametrize("name", [*executors.EXECUTORS, "warps"])
 def test_a_program_that_it_cannot_run(name: str) -> None:
     with pytest.raises(LoomError, match=rf"the executor '{name}' runs .*, not int"):
         Machine(3, executor=name)
 
 
-@pytest.mark.parametrize("name", executors.EXECUTORS)
+@pytest.mark.parametrize("name", [*executors.EXECUTORS, "warps"])
 def test_an_option_that_it_does_not_have(name: str) -> None:
     with pytest.raises(LoomError, match=rf"the executor '{name}' has no option 'speed'"):
         Machine(parse(EMPTY), executor=name, speed=2)

@@ -54,8 +54,8 @@ def words(count: int, start: int = 0) -> np.ndarray:
     return np.arange(start, start + WIDTH * HEIGHT * count, dtype=np.uint32).reshape(HEIGHT, WIDTH, count)
 
 
-def machine(text: str, block_units: int | None = None) -> Machine:
-    return load(loomir.compile(text).fabric, block_units=block_units)
+def machine(text: str) -> Machine:
+    return load(loomir.compile(text).fabric)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -105,23 +105,15 @@ wse.task @cube data @back (%x: f32) {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
-def test_results_and_clocks_do_not_depend_on_batching(target: str):
+def test_cubes(target: str):
     values = np.linspace(-1, 1, WIDTH * HEIGHT * 12, dtype=np.float32).reshape(HEIGHT, WIDTH, 12)
 
-    def run(block_units: int | None) -> tuple[np.ndarray, np.ndarray, int]:
-        engine = machine(program(target, COMPUTE, capacity=5, kind="f32"), block_units)
-        engine.send("in", 0, 0, WIDTH, HEIGHT, values)
-        engine.run()
-        return engine.receive("out", 0, 0, WIDTH, HEIGHT, 12).view(np.float32), engine.clocks, engine.cycles
-
-    results, clock, cycles = run(None)
+    engine = machine(program(target, COMPUTE, capacity=5, kind="f32"))
+    engine.send("in", 0, 0, WIDTH, HEIGHT, values)
+    engine.run()
+    results = engine.receive("out", 0, 0, WIDTH, HEIGHT, 12).view(np.float32)
     expected = -(values + np.float32(10))
     assert (results == expected * expected * expected).all()
-    for block_units in (1, 2):
-        again = run(block_units)
-        assert (again[0] == results).all()
-        assert (again[1] == clock).all()
-        assert again[2] == cycles
 
 
 @pytest.mark.slow
@@ -235,14 +227,13 @@ wse.task @popped local {
 }"""
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_tasks_of_a_fifo(block_units: int | None):
+def test_tasks_of_a_fifo():
     """DSD-142, DSD-147, DSD-149.
 
     The reader waits for every batch of words, so a push starts the task once for each; nothing ever was full.
     """
     text = program("wse3", move("i32") + COUNT, fifo="activate_push @pushed activate_pop @popped")
-    engine = machine(text, block_units)
+    engine = machine(text)
     engine.run(allow_pending=True)
     for start in range(3):
         engine.send("in", 0, 0, WIDTH, HEIGHT, words(1, start))
@@ -383,8 +374,7 @@ def test_set_length_stays_for_the_operations_after():
     assert (engine.read_symbol("taken") == np.arange(1, 10)).all()
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_lengths_may_differ_from_pe_to_pe(block_units: int | None):
+def test_lengths_may_differ_from_pe_to_pe():
     text = program(
         "wse3",
         f"""
@@ -403,7 +393,7 @@ def test_lengths_may_differ_from_pe_to_pe(block_units: int | None):
         capacity=6,
         kind="i16",
     )
-    engine = machine(text, block_units)
+    engine = machine(text)
     engine.run()
     # 0 leaves it to the source, which is too long.
     assert (engine.read_symbol("result") == [0, 1, 1]).all()
@@ -606,23 +596,15 @@ POLLS = """wse.program @polls target "wse3" rectangle 2 x 4 {
 
 
 @pytest.mark.slow
-def test_when_an_operation_ends_does_not_depend_on_batching():
+def test_an_operation_on_an_empty_fifo_ends_at_once():
     """A task looks again and again while a microthread fills the FIFO with what a slow neighbor sends."""
     sent = np.random.default_rng(3).integers(0, 60, (4, 1, 20)).astype(np.uint32)
-    compiled = loomir.compile(POLLS).fabric
 
-    def run(block_units: int | None) -> tuple[np.ndarray, np.ndarray]:
-        engine = load(compiled, block_units=block_units)
-        engine.send("in", 0, 0, 1, 4, sent)
-        engine.run(100_000)
-        assert (engine.read_symbol("taken")[:, 1] == sent[:, 0]).all()
-        return engine.read_symbol("attempts")[:, 1, 0], engine.clocks[:, 1]
-
-    attempts, clocks = run(None)
+    engine = load(loomir.compile(POLLS).fabric)
+    engine.send("in", 0, 0, 1, 4, sent)
+    engine.run(100_000)
+    assert (engine.read_symbol("taken")[:, 1] == sent[:, 0]).all()
+    attempts, clocks = engine.read_symbol("attempts")[:, 1, 0], engine.clocks[:, 1]
     # An attempt takes 20 to 40 cycles, whether it finds something or not.
     assert (attempts > clocks // 40).all()
     assert (attempts < clocks // 20).all()
-    for block_units in (1, 2):
-        again = run(block_units)
-        assert (again[0] == attempts).all()
-        assert (again[1] == clocks).all()

@@ -18,8 +18,6 @@ from .flow_modules import parse, spin
 from .machines import load
 from .router_model import encode
 
-pytestmark = pytest.mark.executors("reference", "core")
-
 ADVANCE = encode([(1, True)], 31)
 OUT, IN = (getattr(targets.get("wse3"), f"{name}_queue_words")[2] for name in ("output", "input"))
 

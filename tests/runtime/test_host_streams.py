@@ -51,8 +51,8 @@ wse.task @start local active {
 TARGETS = ("wse2", "wse3")
 
 
-def machine(text: str, block_units: int | None = None) -> Machine:
-    return load(loomir.compile(text).fabric, block_units=block_units)
+def machine(text: str) -> Machine:
+    return load(loomir.compile(text).fabric)
 
 
 def words(count: int, start: int = 0) -> np.ndarray:
@@ -60,9 +60,8 @@ def words(count: int, start: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_data_task(target: str, block_units: int | None):
-    engine = machine(program(target, DOUBLE), block_units)
+def test_data_task(target: str):
+    engine = machine(program(target, DOUBLE))
     engine.send("in", 0, 0, WIDTH, HEIGHT, words(4))
     engine.send("in", 1, 0, 2, 1, words(4)[:1, 1:, :3] + 500)
     engine.run()
@@ -71,18 +70,6 @@ def test_data_task(target: str, block_units: int | None):
     assert (engine.receive("out", 1, 0, 2, 1, 1) == 2 * words(4)[:1, 1:, :1] + 1000).all()
     assert (engine.receive("out", 2, 0, 1, 1, 2) == 2 * words(4)[:1, 2:, 1:3] + 1000).all()
     assert (engine.received("out") == [[0, 2, 0], [0, 0, 0]]).all()
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_clocks_do_not_depend_on_batching(target: str):
-    def run(block_units: int | None) -> np.ndarray:
-        engine = machine(program(target, DOUBLE), block_units)
-        for start in (0, 100):
-            engine.send("in", 0, 0, WIDTH, HEIGHT, words(3, start))
-            engine.run()
-        return engine.clocks
-
-    assert (run(None) == run(1)).all()
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -223,7 +210,7 @@ def test_a_unit_that_spins_also_takes_wavelets():
 
 
 def test_two_inputs_that_come_to_different_pes_in_different_order():
-    """A PE goes on as soon as it has both, whatever the others of its warp wait for."""
+    """A PE goes on as soon as it has both, whatever the others wait for."""
     text = """wse.program @both target "wse2" rectangle 2 x 1 {
       wse.color @first
       wse.color @second

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from .flow_modules import parse
 from .machines import load
-
-pytestmark = pytest.mark.executors("reference", "core")
 
 SENDERS, LAUNCHES, LATE = 40, 3, 5000
 

@@ -16,8 +16,6 @@ from ..searches import examples
 from .flow_modules import parse, spin
 from .machines import load
 
-pytestmark = pytest.mark.executors("reference", "core")
-
 SENDERS = {(1, 0): "north", (2, 1): "east", (1, 2): "south", (0, 1): "west"}
 """PEs around the one in the middle, by the port at which their wavelets come, in the order of ports."""
 OPPOSITE = {"north": "south", "east": "west", "south": "north", "west": "east"}

@@ -355,7 +355,7 @@ def test_operations_on_wavelets(data, seed: int) -> None:
     flow.queue input @in id 1 colors [@a on [1, :], @b on [2, :]]
     flow.export @i16""", 1,
     )  # fmt: skip
-    machine = load(parse(text), block_units=data.draw(st.sampled_from([None, 1, 3])))
+    machine = load(parse(text))
     before = memories(seed, 6).reshape(2, 3, WORDS)
     machine.write_symbol("words", before)
     machine.launch("main", [])

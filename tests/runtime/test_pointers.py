@@ -1,4 +1,4 @@
-"""Addresses, views, pointers the host copies through, and what a program says: for units alone, warps and mixes."""
+"""Addresses, views, pointers the host copies through, and what a program says: on one PE, and on many."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from loomir.runtime.machine import Machine
 
 from .machines import load
 
-GRIDS = [(1, 1, None), (4, 3, None), (4, 3, 1), (3, 70, None)]
-"""Width, height and units in a block: a unit alone, a warp, warps of one unit, a class that is transposed."""
+GRIDS = [(1, 1), (4, 3), (3, 70)]
+"""Widths and heights."""
 
 
-def machine(body: str, width: int = 1, height: int = 1, block_units: int | None = None) -> Machine:
+def machine(body: str, width: int = 1, height: int = 1) -> Machine:
     """The machine of a program whose PEs all have the members `body`."""
     text = f"""wse.program @p target "wse3" rectangle {width} x {height} {{
       wse.pe @cell on [:, :] {{
         {body}
       }}
     }}"""
-    return load(loomir.compile(text).module, block_units=block_units)
+    return load(loomir.compile(text).module)
 
 
-def run(body: str, width: int = 1, height: int = 1, block_units: int | None = None, launches: int = 1) -> Machine:
-    made = machine(body, width, height, block_units)
+def run(body: str, width: int = 1, height: int = 1, launches: int = 1) -> Machine:
+    made = machine(body, width, height)
     for _ in range(launches):
         made.launch("main", [])
         made.run(1_000_000)
@@ -93,9 +93,9 @@ WALKING = """
     }"""
 
 
-@pytest.mark.parametrize(("width", "height", "block"), GRIDS)
-def test_loads_and_stores_through_views(width: int, height: int, block: int | None) -> None:
-    made = run(WALKING, width, height, block)
+@pytest.mark.parametrize(("width", "height"), GRIDS)
+def test_loads_and_stores_through_views(width: int, height: int) -> None:
+    made = run(WALKING, width, height)
     x, _ = coordinates(width, height)
     np.testing.assert_array_equal(made.read_symbol("out"), np.stack([x + 1, x, np.ones_like(x), x], -1))
     np.testing.assert_array_equal(made.read_symbol("words"), np.stack([x + 11, x], -1))
@@ -133,9 +133,9 @@ LOOPING = """
     }"""
 
 
-@pytest.mark.parametrize(("width", "height", "block"), GRIDS)
-def test_a_loop_that_advances_a_pointer(width: int, height: int, block: int | None) -> None:
-    made = run(LOOPING, width, height, block)
+@pytest.mark.parametrize(("width", "height"), GRIDS)
+def test_a_loop_that_advances_a_pointer(width: int, height: int) -> None:
+    made = run(LOOPING, width, height)
     x, _ = coordinates(width, height)
     np.testing.assert_array_equal(made.read_symbol("u"), np.arange(64) * x[..., None])
     np.testing.assert_array_equal(made.read_symbol("sum"), (np.arange(64).sum() * x).astype(np.int16))
@@ -192,9 +192,9 @@ DESCRIBED = """
     }"""
 
 
-@pytest.mark.parametrize(("width", "height", "block"), GRIDS)
-def test_descriptors_over_views(width: int, height: int, block: int | None) -> None:
-    made = run(DESCRIBED, width, height, block)
+@pytest.mark.parametrize(("width", "height"), GRIDS)
+def test_descriptors_over_views(width: int, height: int) -> None:
+    made = run(DESCRIBED, width, height)
     x, _ = coordinates(width, height)
     v = np.zeros((height, width, 12))
     v[..., :4] = x[..., None] + 2 * np.arange(4)
@@ -247,10 +247,10 @@ PING_PONG = """
     }}"""
 
 
-@pytest.mark.parametrize(("width", "height", "block"), GRIDS)
-def test_host_copies_through_pointers(width: int, height: int, block: int | None) -> None:
+@pytest.mark.parametrize(("width", "height"), GRIDS)
+def test_host_copies_through_pointers(width: int, height: int) -> None:
     _, y = coordinates(width, height)
-    made = machine(PING_PONG.format(w=width, h=height, rows=y.tolist()), width, height, block)
+    made = machine(PING_PONG.format(w=width, h=height, rows=y.tolist()), width, height)
     rows = made.read_symbol("rows")
     assert rows.dtype == np.uint16
     np.testing.assert_array_equal(rows[..., [0, 1, 3]], np.stack([y, 0 * y + 0xFFFF, 0 * y + 7], -1))
@@ -388,7 +388,7 @@ STREAM = "%d = dsd.mem1d %v extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !dsd.me
 AWAY = "%d = dsd.mem1d %v at %k extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !dsd.mem1d<f32>, f32"
 
 
-@pytest.mark.parametrize(("width", "height", "block"), GRIDS)
+@pytest.mark.parametrize(("width", "height"), GRIDS)
 @pytest.mark.parametrize(
     ("access", "pointer", "count", "message"),
     [
@@ -404,10 +404,8 @@ AWAY = "%d = dsd.mem1d %v at %k extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !ds
     ],
 )
 @pytest.mark.usefixtures("memory_in_use")
-def test_stray_pointers(
-    access: str, pointer: int, count: int, message: str, width: int, height: int, block: int | None
-) -> None:
-    made = machine(WRONG.format(access=access), width, height, block)
+def test_stray_pointers(access: str, pointer: int, count: int, message: str, width: int, height: int) -> None:
+    made = machine(WRONG.format(access=access), width, height)
     pointers = np.zeros((height, width), np.int16)
     pointers[-1, -1] = pointer
     made.write_symbol("p", pointers)
@@ -451,9 +449,9 @@ SAYING = """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "height", "block"), GRIDS)
-def test_log_and_timestamps(width: int, height: int, block: int | None) -> None:
-    made = run(SAYING, width, height, block, launches=30)
+@pytest.mark.parametrize(("width", "height"), GRIDS)
+def test_log_and_timestamps(width: int, height: int) -> None:
+    made = run(SAYING, width, height, launches=30)
     log = made.log
     assert len(log) == 60 * width * height
     assert [entry[0] for entry in log] == sorted(entry[0] for entry in log)
@@ -486,9 +484,9 @@ ASSERTING = """
     }"""
 
 
-@pytest.mark.parametrize(("width", "height", "block"), GRIDS)
-def test_assertions(width: int, height: int, block: int | None) -> None:
-    made = machine(ASSERTING, width, height, block)
+@pytest.mark.parametrize(("width", "height"), GRIDS)
+def test_assertions(width: int, height: int) -> None:
+    made = machine(ASSERTING, width, height)
     limits = np.full((height, width), 10, np.int16)
     made.write_symbol("limit", limits)
     made.launch("main", [])

@@ -51,7 +51,6 @@ def test_a_packed_receive_of_single_elements_takes_two_from_each() -> None:
     assert machine.read_symbol("b")[0, 0, :9].tolist() == [11, 0, 22, 0, 33, 0, 44, 0, 0]
 
 
-@pytest.mark.executors("reference", "core")
 def test_a_walk_whose_extents_are_too_large_at_run_time() -> None:
     machine = load(
         parse("""flow.fabric @program target "wse3" grid 1 by 1 {

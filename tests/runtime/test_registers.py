@@ -15,8 +15,8 @@ TARGETS = ("wse2", "wse3")
 WIDTH, HEIGHT = 3, 2
 
 
-def machine(text: str, block_units: int | None = None) -> Machine:
-    return load(loomir.compile(text).fabric, block_units=block_units)
+def machine(text: str) -> Machine:
+    return load(loomir.compile(text).fabric)
 
 
 def program(target: str, body: str, outside: str = "") -> str:
@@ -64,24 +64,18 @@ wse.func @compute() {
 def test_an_address_goes_on(target: str):
     """DSR-065, DSR-066, DSR-067: each operation starts where the last one stopped; a load starts afresh."""
 
-    def run(block_units: int | None) -> tuple[np.ndarray, np.ndarray]:
-        engine = machine(program(target, MATVEC), block_units)
-        rng = np.random.default_rng(1)
-        A = rng.integers(-8, 8, (HEIGHT, WIDTH, 15)).astype(np.float32)
-        x = rng.integers(-8, 8, (HEIGHT, WIDTH, 3)).astype(np.float32)
-        engine.write_symbol("A", A)
-        engine.write_symbol("x", x)
-        columns = A[:, :, 1:13].reshape(HEIGHT, WIDTH, 3, 4)
-        expected = np.einsum("yxkm,yxk->yxm", columns, x)
-        for rounds in (1, 2):
-            engine.launch("compute")
-            engine.run()
-            assert (engine.read_symbol("y") == rounds * expected).all()
-        return engine.read_symbol("y"), engine.clocks
-
-    together, alone = run(None), run(1)
-    assert (together[0] == alone[0]).all()
-    assert (together[1] == alone[1]).all()
+    engine = machine(program(target, MATVEC))
+    rng = np.random.default_rng(1)
+    A = rng.integers(-8, 8, (HEIGHT, WIDTH, 15)).astype(np.float32)
+    x = rng.integers(-8, 8, (HEIGHT, WIDTH, 3)).astype(np.float32)
+    engine.write_symbol("A", A)
+    engine.write_symbol("x", x)
+    columns = A[:, :, 1:13].reshape(HEIGHT, WIDTH, 3, 4)
+    expected = np.einsum("yxkm,yxk->yxm", columns, x)
+    for rounds in (1, 2):
+        engine.launch("compute")
+        engine.run()
+        assert (engine.read_symbol("y") == rounds * expected).all()
 
 
 def moving(walk: str, kind: str, extent: int, registers: str = "", types: str = "") -> str:
@@ -184,10 +178,9 @@ RING = "wse.color @c wse.route @c on [:, :] from [ramp] to [ramp]"
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_settings_of_a_load_hold_in_other_tasks(target: str, block_units: int | None):
+def test_settings_of_a_load_hold_in_other_tasks(target: str):
     """DSD-182, DSD-195: operations are asynchronous, and activate tasks, because the register was loaded so."""
-    engine = machine(program(target, SEND, RING), block_units)
+    engine = machine(program(target, SEND, RING))
     engine.run()
     assert (engine.read_symbol("got") == [1, 2, 3, 4]).all()
     assert (engine.read_symbol("done") == 1).all()
@@ -260,10 +253,9 @@ wse.func @move() {
 }"""
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_units_whose_registers_differ(block_units: int | None):
+def test_units_whose_registers_differ():
     """Column x walks x + 2 elements from element x on, so its second operation starts at element 2 x + 2."""
-    engine = machine(program("wse3", UNLIKE), block_units)
+    engine = machine(program("wse3", UNLIKE))
     engine.run()
     expected = [[*range(2 * x + 2, 3 * x + 4), 0, 0][:4] for x in range(WIDTH)]
     assert engine.read_symbol("to").tolist() == [expected] * HEIGHT
@@ -293,8 +285,7 @@ def test_elements_of_another_width():
         machine(program("wse3", body)).run()
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_loads_on_pes_that_overlap(block_units: int | None):
+def test_loads_on_pes_that_overlap():
     """PEs 0 and 1 load a register, then 1 and 2, and all use it."""
     body = """
     wse.buffer @a : memref<2xi16> = dense<5>
@@ -324,7 +315,7 @@ def test_loads_on_pes_that_overlap(block_units: int | None):
       %from = dsr.get_dsr : !dsr.src1<i16, 0>
       dsr.mov16 %t, %from : !dsr.dest<i16, 0>, !dsr.src1<i16, 0>
     }"""
-    engine = machine(program("wse3", body), block_units)
+    engine = machine(program("wse3", body))
     engine.launch("main")
     engine.run()
     assert engine.read_symbol("got")[:, :, 0].tolist() == [[5, 7, 7]] * HEIGHT

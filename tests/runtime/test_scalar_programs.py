@@ -206,9 +206,8 @@ SWITCH = """wse.program @p target "wse3" rectangle {width} x 1 {{
 }}"""
 
 
-@pytest.mark.parametrize("block", [None, 1])
-def test_index_switch(block: int | None) -> None:
-    made = load(loomir.compile(SWITCH.format(width=5)).module, block_units=block)
+def test_index_switch() -> None:
+    made = load(loomir.compile(SWITCH.format(width=5)).module)
     made.launch("main", [])
     made.run()
     assert made.read_symbol("out")[0].tolist() == [[-1, -1], [10, 1], [-1, -1], [33, 30], [-1, -1]]
@@ -280,9 +279,8 @@ LOOPS = """wse.program @p target "wse3" rectangle 4 x 1 {
 }"""
 
 
-@pytest.mark.parametrize("block", [None, 1])
 @pytest.mark.parametrize("step", [1, 3, 60])
-def test_loops(step: int, block: int | None) -> None:
+def test_loops(step: int) -> None:
     def collatz(n: int) -> int:
         count = 0
         while n != 1:
@@ -290,7 +288,7 @@ def test_loops(step: int, block: int | None) -> None:
             count += 1
         return count
 
-    made = load(loomir.compile(LOOPS).module, block_units=block)
+    made = load(loomir.compile(LOOPS).module)
     made.launch("main", [step])
     made.run()
     expected = [[sum(range(x, 50, step)), collatz(x + 7), x + 1] for x in range(4)]
@@ -316,9 +314,8 @@ DEAD_DIVISION = """wse.program @p target "wse3" rectangle 3 x 1 {
 }"""
 
 
-@pytest.mark.parametrize("block", [None, 1])
-def test_a_division_by_zero_is_an_error_where_it_is_reached(block: int | None) -> None:
-    made = load(loomir.compile(DEAD_DIVISION).module, block_units=block)
+def test_a_division_by_zero_is_an_error_where_it_is_reached() -> None:
+    made = load(loomir.compile(DEAD_DIVISION).module)
     made.launch("main", [2])
     made.run()
     made.launch("main", [1])
@@ -363,9 +360,8 @@ BFLOAT = """wse.program @p target "wse3" rectangle 3 x 1 {
 }"""
 
 
-@pytest.mark.parametrize("block", [None, 1])
-def test_bfloat_in_memory(block: int | None) -> None:
-    made = load(loomir.compile(BFLOAT).module, block_units=block)
+def test_bfloat_in_memory() -> None:
+    made = load(loomir.compile(BFLOAT).module)
     made.launch("main", [0.1])
     made.run()
     bf16 = numpy_type("bf16").type

@@ -97,9 +97,6 @@ def main(body: str) -> str:
     return f"flow.func @main() {{\n {body}\n flow.return\n }}\n"
 
 
-BATCHES = pytest.mark.parametrize("block_units", [None, 1, 2])
-
-
 # Tasks
 
 
@@ -165,18 +162,16 @@ SEND_MANY = """
 """
 
 
-@BATCHES
-def test_activation_of_the_future_is_not_merged_with_one_of_the_present(block_units) -> None:
+def test_activation_of_the_future_is_not_merged_with_one_of_the_present() -> None:
     """The send completes after the task has run: two activations at different cycles are two runs."""
     units = (
         QUEUES + DRAIN + task("t", note(1)) + main(SEND_MANY.format(completion="activate = @t") + "flow.activate @t")
     )
-    made = run(units, grid=(2, 2), fabric=COLORS, block_units=block_units)
+    made = run(units, grid=(2, 2), fabric=COLORS)
     assert set(map(tuple, logs(made).values())) == {(1, 1)}
 
 
-@BATCHES
-def test_unblocking_of_the_future_comes_after_a_block_of_the_present(block_units) -> None:
+def test_unblocking_of_the_future_comes_after_a_block_of_the_present() -> None:
     """The completion unblocks long after the block: the task runs, and only then."""
     units = (
         QUEUES + DRAIN + task("t", note(1), number=20) + task("b", note(2), number=21)
@@ -185,7 +180,7 @@ def test_unblocking_of_the_future_comes_after_a_block_of_the_present(block_units
             + "flow.unblock @t\n flow.block @t\n flow.activate @t\n flow.activate @b"
         )
     )  # fmt: skip
-    made = run(units, grid=(2, 2), fabric=COLORS, block_units=block_units)
+    made = run(units, grid=(2, 2), fabric=COLORS)
     assert set(map(tuple, logs(made).values())) == {(2, 1)}
 
 
@@ -223,13 +218,12 @@ def on_column(column: int, body: str, otherwise: str = "") -> str:
 WAVELET = "%n = arith.fptosi %v : f32 to i16\n " + note("%n")
 
 
-@BATCHES
-def test_data_task_runs_for_every_wavelet(block_units) -> None:
+def test_data_task_runs_for_every_wavelet() -> None:
     units = (
         QUEUES + f"flow.task data @d id 1 on @in (%v: f32) {{\n {WAVELET}\n flow.return\n }}\n"
         + main(on_column(0, send(5)))
     )  # fmt: skip
-    made = machine(units, grid=(2, 2), fabric=COLORS, block_units=block_units)
+    made = machine(units, grid=(2, 2), fabric=COLORS)
     values = np.arange(16, dtype=np.float32) + np.arange(2, dtype=np.float32)[:, None, None] * 20
     made.write_symbol("data", values)
     made.launch("main", [])
@@ -251,8 +245,7 @@ def test_data_task_of_two_halves_takes_the_low_one_first() -> None:
     assert logs(made)[1, 0] == [7, -2]
 
 
-@BATCHES
-def test_blocked_data_task_consumes_nothing_until_it_is_unblocked(block_units) -> None:
+def test_blocked_data_task_consumes_nothing_until_it_is_unblocked() -> None:
     """`flow.block` and `flow.unblock` take the queue's name as well as the task's."""
     units = (
         QUEUES + f"flow.task data @d id 1 on @in blocked (%v: f32) {{\n {WAVELET}\n flow.return\n }}\n"
@@ -261,26 +254,24 @@ def test_blocked_data_task_consumes_nothing_until_it_is_unblocked(block_units) -
         )
         + main(on_column(0, send(2), "flow.activate @late"))
     )  # fmt: skip
-    made = run(units, grid=(2, 1), fabric=COLORS, block_units=block_units)
+    made = run(units, grid=(2, 1), fabric=COLORS)
     assert logs(made)[1, 0] == [99, 1, 1]
 
 
-@BATCHES
-def test_data_task_that_blocks_itself(block_units) -> None:
+def test_data_task_that_blocks_itself() -> None:
     """One wavelet is taken at a time; the others wait in the queue."""
     units = (
         QUEUES + f"flow.task data @d id 1 on @in (%v: f32) {{\n {WAVELET}\n flow.block @d\n flow.return\n }}\n"
         + main(on_column(0, send(3)))
     )  # fmt: skip
-    made = run(units, grid=(2, 1), fabric=COLORS, allow_pending=True, block_units=block_units)
+    made = run(units, grid=(2, 1), fabric=COLORS, allow_pending=True)
     assert logs(made)[1, 0] == [1]
 
 
 # Synchronous receives
 
 
-@BATCHES
-def test_receive_suspends_inside_if_and_for(block_units) -> None:
+def test_receive_suspends_inside_if_and_for() -> None:
     """The units that wait are left behind in the loop and finish alone; the others go on."""
     loop = f"""
       %zero = arith.constant 0 : i16
@@ -301,7 +292,7 @@ def test_receive_suspends_inside_if_and_for(block_units) -> None:
         "%turns = arith.constant 50 : i16\n" + on_column(1, loop, f"flow.call @spin(%turns) : (i16) -> ()\n {send(6)}")
         + note(7)
     )  # fmt: skip
-    made = machine(units, grid=(2, 3), fabric=COLORS, block_units=block_units)
+    made = machine(units, grid=(2, 3), fabric=COLORS)
     data = np.arange(48, dtype=np.float32).reshape(3, 1, 16)
     made.write_symbol("data", data)
     made.launch("main", [])
@@ -311,20 +302,18 @@ def test_receive_suspends_inside_if_and_for(block_units) -> None:
     assert logs(made) == expected
 
 
-@BATCHES
-def test_receive_of_a_message_in_pieces_and_of_pieces_in_one(block_units) -> None:
+def test_receive_of_a_message_in_pieces_and_of_pieces_in_one() -> None:
     parts = send(2, name="a") + send(4, name="b") + send(1, name="c")
     whole = receive(1, name="a", at=0) + receive(5, name="b", at=3) + receive(1, name="c", at=9)
-    made = machine(QUEUES + main(on_column(0, parts, whole)), grid=(2, 1), fabric=COLORS, block_units=block_units)
+    made = machine(QUEUES + main(on_column(0, parts, whole)), grid=(2, 1), fabric=COLORS)
     made.write_symbol("data", np.arange(1, 17, dtype=np.float32))
     made.launch("main", [])
     made.run()
     assert made.read_symbol("got")[0, 1, :11].tolist() == [1, 0, 0, 2, 1, 2, 3, 4, 0, 1, 0]
 
 
-@BATCHES
 @pytest.mark.parametrize("width", [2, 3, 6])
-def test_forwarding_chain(width: int, block_units) -> None:
+def test_forwarding_chain(width: int) -> None:
     """Every PE between the ends passes the wavelets on, from its input queue to its output queue."""
     fabric = """
       flow.color @a = 0
@@ -355,7 +344,7 @@ def test_forwarding_chain(width: int, block_units) -> None:
           {forward}
         }}
       }}"""
-    made = machine(queues + main(body), grid=(width, 2), fabric=fabric, block_units=block_units)
+    made = machine(queues + main(body), grid=(width, 2), fabric=fabric)
     data = np.arange(32, dtype=np.float32).reshape(2, 1, 16)
     made.write_symbol("data", data)
     made.launch("main", [])
@@ -374,9 +363,8 @@ GATHER_QUEUES = """
   flow.queue input @in id 1 colors [@c on [:, :]]"""
 
 
-@BATCHES
 @pytest.mark.parametrize("receiver", ["task", "operation", "posted"])
-def test_wavelets_of_several_senders_come_in_the_order_of_time(receiver: str, block_units) -> None:
+def test_wavelets_of_several_senders_come_in_the_order_of_time(receiver: str) -> None:
     """PE x starts 300 * order[x] turns late: what counts is the cycle of arrival, not the place or the batch."""
     order = [0, 2, 0, 3, 1]
     reader = {
@@ -397,7 +385,7 @@ def test_wavelets_of_several_senders_come_in_the_order_of_time(receiver: str, bl
         f"flow.param @turns = dense<[{[300 * k for k in order]}]> : tensor<1x5xi16>\n"
         + GATHER_QUEUES + reader + main(body)
     )  # fmt: skip
-    made = machine(units, grid=(5, 1), fabric=GATHER, block_units=block_units)
+    made = machine(units, grid=(5, 1), fabric=GATHER)
     made.write_symbol("data", np.arange(5, dtype=np.float32)[:, None])
     made.launch("main", [])
     made.run()
@@ -432,11 +420,10 @@ def test_quiescence_with_pending_receives() -> None:
     assert made.read_symbol("got")[0, 1, :4].tolist() == [1.5] * 4
 
 
-@BATCHES
-def test_mutual_wait_names_the_circle(block_units) -> None:
+def test_mutual_wait_names_the_circle() -> None:
     units = QUEUES + main(receive(2) + send(2))
     with pytest.raises(Deadlock) as caught:
-        run(units, grid=(2, 1), fabric=COLORS, block_units=block_units)
+        run(units, grid=(2, 1), fabric=COLORS)
     text = str(caught.value)
     assert "2 waits remain" in text
     assert "circular wait: PE (0, 0) -> PE (1, 0) -> PE (0, 0)" in text or (
@@ -556,10 +543,9 @@ def test_division_by_zero(name: str, grid: tuple[int, int]) -> None:
         run(units, grid=grid)
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
 @pytest.mark.parametrize("access", ["%v = flow.load @half[%i] : f16", "flow.store %f, @half[%i] : f16"])
 @pytest.mark.parametrize("sign", ["addi", "subi"])
-def test_index_outside_an_array(access: str, sign: str, block_units, capsys: pytest.CaptureFixture) -> None:
+def test_index_outside_an_array(access: str, sign: str, capsys: pytest.CaptureFixture) -> None:
     """It goes on in the memory next to the array, with one warning that names the index, the buffer and a PE."""
     made = machine(
         f"""flow.func @main(%n: i16) {{
@@ -571,7 +557,7 @@ def test_index_outside_an_array(access: str, sign: str, block_units, capsys: pyt
           {access}
           flow.return
         }}""",
-        grid=(3, 2), block_units=block_units,
+        grid=(3, 2),
     )  # fmt: skip
     made.launch("main", [6])
     index, place = ("8", (2, 0)) if sign == "addi" else ("-1 (65535 if it is unsigned)", (1, 0))

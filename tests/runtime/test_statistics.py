@@ -24,8 +24,6 @@ from ..searches import examples
 from .flow_modules import parse
 from .random_programs import RandomProgram, random_exchange
 
-pytestmark = pytest.mark.executors("reference", "core")
-
 PROGRAMS = st.integers(0, 2**32 - 1).map(lambda seed: random_exchange(Random(seed)))
 WSE3 = targets.fabric("wse3").timing
 
@@ -246,4 +244,3 @@ def test_an_error_in_the_middle(executor: str) -> None:
 
 def test_what_is_not_asked_for_is_not_there(executor: str) -> None:
     assert machines.load(parse(ROW), executor=executor).measured() is None
-    assert machines.load(parse(ROW), executor="warps", statistics=True).measured() is None

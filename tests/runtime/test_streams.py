@@ -14,7 +14,7 @@ WIDTH, HEIGHT, SIZE = 4, 3, 40
 S = "!flow.stream<f32>"
 
 
-def run(body: str, block_units: int | None) -> np.ndarray:
+def run(body: str) -> np.ndarray:
     """Memory of every PE, [row, column, element], after `body`, which knows %x and %y; before, element k holds k."""
     made = load(
         parse(f"""flow.fabric @test target "wse3" grid {WIDTH} by {HEIGHT} {{
@@ -35,7 +35,6 @@ def run(body: str, block_units: int | None) -> np.ndarray:
             }}
           }}
         }}"""),
-        block_units=block_units,
     )
     made.write_symbol("m", np.arange(SIZE, dtype=np.float32))
     made.launch("main", [])
@@ -52,28 +51,24 @@ def check(found: np.ndarray, written) -> None:
             assert found[y, x].tolist() == expected.tolist(), (x, y)
 
 
-BATCHES = pytest.mark.parametrize("block_units", [None, 1, 3])
 FILL = f"flow.apply fmovs %s, %hundred : {S}, f32"
 
 
-@BATCHES
-def test_address_of_every_unit(block_units) -> None:
+def test_address_of_every_unit() -> None:
     body = f"%s = flow.stream @m at %x strides [2] extents [5] : {S}\n {FILL}"
-    check(run(body, block_units), lambda x, y: range(x, x + 10, 2))
+    check(run(body), lambda x, y: range(x, x + 10, 2))
 
 
-@BATCHES
-def test_shape_of_every_unit(block_units) -> None:
+def test_shape_of_every_unit() -> None:
     """Units with different extents or strides part ways where the stream is made."""
     body = f"""
       %n = arith.addi %x, %y : i16
       %s = flow.stream @m at 7 strides [%y] extents [%n] : {S}
       {FILL}"""
-    check(run(body, block_units), lambda x, y: [7 + k * y for k in range(x + y)])
+    check(run(body), lambda x, y: [7 + k * y for k in range(x + y)])
 
 
-@BATCHES
-def test_streams_of_different_shape_meet_after_a_branch(block_units) -> None:
+def test_streams_of_different_shape_meet_after_a_branch() -> None:
     body = f"""
       %left = arith.cmpi slt, %x, %c2 : i16
       %top = arith.cmpi eq, %y, %c0 : i16
@@ -98,12 +93,11 @@ def test_streams_of_different_shape_meet_after_a_branch(block_units) -> None:
             return range(x + y, x + y + 3)
         return range(x, x + 8, 2) if y == 0 else (20, 21)
 
-    check(run(body, block_units), written)
+    check(run(body), written)
 
 
 @pytest.mark.slow
-@BATCHES
-def test_mixed_streams_are_cut_by_a_later_branch(block_units) -> None:
+def test_mixed_streams_are_cut_by_a_later_branch() -> None:
     """Between the join and the use the units part once more, along another line."""
     body = f"""
       %left = arith.cmpi slt, %x, %c2 : i16
@@ -131,11 +125,10 @@ def test_mixed_streams_are_cut_by_a_later_branch(block_units) -> None:
             return [k + 1 for k in walk]
         return walk if x == 1 else ()
 
-    check(run(body, block_units), written)
+    check(run(body), written)
 
 
-@BATCHES
-def test_advance_resize_restride(block_units) -> None:
+def test_advance_resize_restride() -> None:
     """DSD-168, DSD-175, DSD-179: a descriptor moved by words, with another length, with another stride."""
     body = f"""
       %s0 = flow.stream @m at 1 strides [1] extents [2] : {S}
@@ -145,11 +138,10 @@ def test_advance_resize_restride(block_units) -> None:
       %stride = arith.addi %y, %c1 : i16
       %s = flow.restride %s2, %stride : {S}
       {FILL}"""
-    check(run(body, block_units), lambda x, y: [1 + x + k * (y + 1) for k in range(3)])
+    check(run(body), lambda x, y: [1 + x + k * (y + 1) for k in range(3)])
 
 
-@BATCHES
-def test_window_that_a_loop_moves(block_units) -> None:
+def test_window_that_a_loop_moves() -> None:
     """A descriptor carried by a loop whose length differs from unit to unit."""
     body = f"""
       %s0 = flow.stream @m at %y strides [1] extents [2] : {S}
@@ -160,18 +152,17 @@ def test_window_that_a_loop_moves(block_units) -> None:
         scf.yield %next : {S}
       }}
       {FILL}"""
-    check(run(body, block_units), lambda x, y: [y + 3 * k + j for k in range(x + 1) for j in range(2)])
+    check(run(body), lambda x, y: [y + 3 * k + j for k in range(x + 1) for j in range(2)])
 
 
-@BATCHES
-def test_negative_lengths_are_large_ones(block_units) -> None:
+def test_negative_lengths_are_large_ones() -> None:
     """DSD-175: a length is unsigned; beside a shorter operand it does no harm (AMB-01)."""
     body = f"""
       %minus = arith.constant -1 : i16
       %a = flow.stream @m at 0 strides [0] extents [%minus] : {S}
       %s = flow.stream @m at 10 strides [1] extents [4] : {S}
       flow.apply fmovs %s, %a : {S}, {S}"""
-    found = run(body, block_units)
+    found = run(body)
     assert (found[:, :, 10:14] == 0).all() and found[0, 0, 14] == 14
 
 
@@ -180,7 +171,7 @@ def test_odd_address_of_wide_elements(capsys: pytest.CaptureFixture) -> None:
     body = """%s = flow.stream @m at 0 strides [1] extents [2] : !flow.stream<f32>
       %odd = flow.advance %s, %c1 : !flow.stream<f32>
       flow.apply fnegs %odd, %s : !flow.stream<f32>, !flow.stream<f32>"""
-    found = np.ascontiguousarray(run(body, None)[0, 0])
+    found = np.ascontiguousarray(run(body)[0, 0])
     words = np.arange(SIZE, dtype=np.float32).view(np.uint16)
     # One by one: the second source begins in what the first result was written to.
     for at in (0, 2):
@@ -196,11 +187,10 @@ def test_walks_far_beyond_memory_are_refused(stride: str) -> None:
     body = f"""%s = flow.stream @m at 0 strides [{stride}, 1, 1] extents [65535, 65535, 65535] : !flow.stream<f32>
       flow.apply fnegs %s, %s : !flow.stream<f32>, !flow.stream<f32>"""
     with pytest.raises(LoomError, match="far beyond the memory of a unit; check the extents"):
-        run(body, None)
+        run(body)
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_scalars_of_another_type_are_read_by_their_bits(block_units) -> None:
+def test_scalars_of_another_type_are_read_by_their_bits() -> None:
     """`mov32` moves 32-bit words, whatever their type: 1.5 keeps its bits, and %x makes them differ from PE to PE."""
     body = """%s = flow.stream @m at 0 strides [1] extents [2] : !flow.stream<f32>
       %f = arith.sitofp %x : i16 to f32
@@ -209,6 +199,6 @@ def test_scalars_of_another_type_are_read_by_their_bits(block_units) -> None:
       flow.apply mov32 %s, %v : !flow.stream<f32>, f32
       %t = flow.stream @m at 2 strides [1] extents [2] : !flow.stream<f32>
       flow.apply mov32 %t, %half : !flow.stream<f32>, f32"""
-    found = run(body, block_units)
+    found = run(body)
     assert (found[:, :, :2] == np.arange(WIDTH)[None, :, None] + np.float32(0.5)).all()
     assert (found[:, :, 2:4] == np.float32(0.5)).all()

@@ -1,4 +1,4 @@
-"""Routes that control wavelets change: whole programs; `warps/test_switches.py` has random ones."""
+"""Routes that control wavelets change: whole programs; `reference/test_switches.py` has random routers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .machines import load
 from .router_model import commands, encode
 
 
-def machine(width: int, height: int, routes: str, units: str, block_units: int | None = None) -> Machine:
+def machine(width: int, height: int, routes: str, units: str) -> Machine:
     text = f"""flow.fabric @grid target "wse3" grid {width} by {height} {{
       flow.color @c = 4
       {routes}
       {units}
     }}"""
-    return load(parse(text), block_units=block_units)
+    return load(parse(text))
 
 
 def sender(where: str, sends: str) -> str:
@@ -59,16 +59,15 @@ TURNS = """flow.route @c on [1, 1] from [ramp] to [north] switch [to [west], to 
       flow.route @c on [1, 2] from [north] to [ramp]"""
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
 @pytest.mark.parametrize("by_descriptor", [True, False])
-def test_one_color_to_all_sides(block_units: int | None, by_descriptor: bool) -> None:
+def test_one_color_to_all_sides(by_descriptor: bool) -> None:
     """A switch goes round by control wavelets, or by itself after each send (DSD-252)."""
     if by_descriptor:
         sends = "".join(send(number, 10 * number, "advance_switch") for number in range(4))
     else:
         sends = "".join(send(2 * n, 10 * n) + send(2 * n + 1, ADVANCE, "control") for n in range(4))
     units = sender("[1, 1]", sends) + reader("[1, 0] + [0, 1] + [2, 1] + [1, 2]", 1)
-    engine = machine(3, 3, TURNS, units, block_units)
+    engine = machine(3, 3, TURNS, units)
     engine.run()
     got = engine.read_symbol("got")[:, :, 0]
     assert (got[1, 0], got[1, 2], got[2, 1], got[0, 1]) == (0, 10, 20, 30)
@@ -140,12 +139,11 @@ def test_a_circular_route_is_reported() -> None:
         engine.run()
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_static_routes_obey_the_ignore_bit_too(block_units: int | None) -> None:
+def test_static_routes_obey_the_ignore_bit_too() -> None:
     routes = """flow.route @c on [0, :] from [ramp] to [east]
       flow.route @c on [1, :] from [west] to [ramp]"""
     ignored = encode([(0, True)], 31)
     sends = send(0, 5) + send(1, ignored, "control") + send(2, 6) + send(3, encode([], 3), "control")
-    engine = machine(2, 1, routes, sender("[0, :]", sends) + reader("[1, :]", 3), block_units)
+    engine = machine(2, 1, routes, sender("[0, :]", sends) + reader("[1, :]", 3))
     engine.run()
     assert engine.read_symbol("got")[0, 1].tolist() == [5, 6, encode([], 3)]

@@ -191,10 +191,9 @@ LAUNCH = """
 """
 
 
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_launch_passes_arguments(block_units) -> None:
+def test_launch_passes_arguments() -> None:
     """Integers may be given signed or unsigned; floats are rounded to their type."""
-    made = machine(LAUNCH, block_units=block_units)
+    made = machine(LAUNCH)
     made.launch("go", [65535, 4294967295, 0.1, 0.1])
     made.run()
     assert (made.read_symbol("i") == -1).all()

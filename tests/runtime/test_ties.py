@@ -7,8 +7,6 @@ import pytest
 from .flow_modules import parse
 from .machines import load
 
-pytestmark = pytest.mark.executors("reference", "core")
-
 
 def senders_to_the_middle(target: str, routes: str, senders: list[tuple[int, int]]) -> str:
     """PEs of a 3 x 3 grid send their numbers, 10 * x + y, to the middle, which logs them in a data task."""

@@ -24,8 +24,6 @@ from .flow_modules import parse
 from .random_programs import RandomProgram, random_exchange
 from .test_statistics import ROW, run, statistics
 
-pytestmark = pytest.mark.executors("reference", "core")
-
 PROGRAMS = st.integers(0, 2**32 - 1).map(lambda seed: random_exchange(Random(seed)))
 
 

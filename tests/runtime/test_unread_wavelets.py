@@ -114,7 +114,6 @@ def exchange(count: int) -> str:
     }}"""
 
 
-@pytest.mark.executors("reference", "core")
 @pytest.mark.parametrize("more", [0, 1, 184])
 def test_no_more_wait_than_fit_on_the_way(more: int) -> None:
     """DSD-214: a way holds the words of both queues and of its links; the sender keeps the rest."""
@@ -138,7 +137,6 @@ def test_no_more_wait_than_fit_on_the_way(more: int) -> None:
     assert caught.value.statistics["cycles_estimated"] == cycle
 
 
-@pytest.mark.executors("reference", "core")
 @pytest.mark.parametrize("text", [program(receive(4), "1:"), exchange(200)])
 def test_a_deadlock_is_at_the_same_cycle_on_both(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cycles: set[str] = set()

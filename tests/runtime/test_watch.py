@@ -58,19 +58,18 @@ NEVER = -1
 """Of trips: a number that the loop reaches after all others."""
 
 
-def watched(tell, first: float = 5.0, block_units: int | None = None) -> Machine:
+def watched(tell, first: float = 5.0) -> Machine:
     """A machine with a watch whose clock goes on by a second whenever it is read."""
-    made = load(loomir.compile(ENDLESS).module, block_units=block_units)
+    made = load(loomir.compile(ENDLESS).module)
     ticks = count()
     made.watch = Watch(tell, first=first, clock=lambda: float(next(ticks)))
     return made
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_notices(block_units: int | None) -> None:
+def test_notices() -> None:
     told: list[str] = []
-    made = watched(told.append, block_units=block_units)
+    made = watched(told.append)
     made.launch("main", [NEVER])
     assert made.watch is not None
     made.watch.begin("launch of 'main'", lambda: "all is missing")
@@ -114,10 +113,9 @@ def test_tasks_that_activate_each_other() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block_units", [None, 1])
-def test_results_do_not_depend_on_the_watch(block_units: int | None) -> None:
-    unwatched = load(loomir.compile(ENDLESS).module, block_units=block_units)
-    made = [watched(lambda notice: None, block_units=block_units), unwatched]
+def test_results_do_not_depend_on_the_watch() -> None:
+    unwatched = load(loomir.compile(ENDLESS).module)
+    made = [watched(lambda notice: None), unwatched]
     for machine in made:
         machine.launch("main", [30_000])
         machine.run()
@@ -129,7 +127,7 @@ def test_results_do_not_depend_on_the_watch(block_units: int | None) -> None:
 @pytest.mark.parametrize("limit", [1, 1000, 20_000, 60_001])
 def test_step_limit_is_exact(limit: int) -> None:
     """It stops the program where it does without a watch."""
-    made = [watched(lambda notice: None, block_units=1), load(loomir.compile(ENDLESS).module, block_units=1)]
+    made = [watched(lambda notice: None), load(loomir.compile(ENDLESS).module)]
     errors: list[str] = []
     for machine in made:
         machine.launch("main", [NEVER])

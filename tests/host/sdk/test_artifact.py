@@ -12,15 +12,11 @@ from loomir.diagnostics.errors import LoomError
 from loomir.diagnostics.locations import location_of
 from loomir.host.sdk import artifact
 from loomir.host.sdk.placement import FabricPlacement
-from loomir.runtime.executors import wants_tables
 
 from .programs import PLACEMENT, grid_layout, write_grid
 
-
-def files() -> set[str]:
-    """Return the files of an artifact."""
-    always = {"out.json", "loom.json", "program.flow.json", "program.flow.mlir", "program.wse.mlir"}
-    return always | ({artifact.TABLES} if wants_tables() else set())
+FILES = {"out.json", "loom.json", "program.flow.json", "program.flow.mlir", "program.tables", "program.wse.mlir"}
+"""Those of an artifact."""
 
 
 @pytest.mark.slow
@@ -80,7 +76,7 @@ def test_text_that_was_changed(grid: Path) -> None:
 def test_whole_directory(tmp_path: Path) -> None:
     """Directories on the way are made; nothing else is left."""
     write_grid(tmp_path / "deeper" / "out")
-    assert {path.name for path in (tmp_path / "deeper" / "out").iterdir()} == files()
+    assert {path.name for path in (tmp_path / "deeper" / "out").iterdir()} == FILES
     assert [path.name for path in (tmp_path / "deeper").iterdir()] == ["out"]
 
 
@@ -93,7 +89,7 @@ def test_directory_that_exists(tmp_path: Path) -> None:
     (out / "core.npz").write_text("old")
     (out / "out.json").write_text("old")
     write_grid(out)
-    assert {path.name for path in out.iterdir()} == {*files(), "mine.txt"}
+    assert {path.name for path in out.iterdir()} == {*FILES, "mine.txt"}
     assert "size" in (out / "out.json").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

@@ -34,13 +34,6 @@ def test_tables_are_written_and_read(tables: Path) -> None:
     assert [int(found.sections["program"][side][0]) for side in ("width", "height")] == [3, 2]
 
 
-def test_other_executors_need_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(EXECUTOR, "warps")
-    out = write_grid(tmp_path / "out")
-    assert not (out / artifact.TABLES).exists()
-    assert artifact.read_tables(artifact.read(out)) is None
-
-
 def test_a_text_that_was_changed_is_what_runs(tables: Path) -> None:
     text = tables / artifact.FLOW
     text.write_text("// changed\n" + text.read_text())
