@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from loomir.frontend.modules import library_names
 from loomir.tools import loom
 from loomir.tools.universe import LOOM_UNIVERSE
 
@@ -126,6 +127,18 @@ def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_pass_is_documented() -> None:
     table = re.findall(r"`([\w-]+)`", (ROOT / "docs" / "passes.md").read_text())
     assert set(LOOM_UNIVERSE.all_passes) <= set(table)
+
+
+def test_every_pass_has_filecheck_tests() -> None:
+    folders = {path.name for folder in ("passes", "importers") for path in (ROOT / "lit_tests" / folder).iterdir()}
+    assert set(LOOM_UNIVERSE.all_passes) <= folders
+
+
+def test_every_library_is_documented() -> None:
+    """A section is about one file, or about all those of a folder."""
+    headings = re.findall(r"^## (.*)$", (ROOT / "docs" / "libraries.md").read_text(), flags=re.MULTILINE)
+    sections = {name for name in library_names() for heading in headings if f"{name}/".startswith(f"{heading}/")}
+    assert set(library_names()) == sections
 
 
 @pytest.mark.parametrize(

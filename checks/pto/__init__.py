@@ -1,1 +1,1 @@
-"""Hazards and contracts of programs with pipes, one file each; `checks` lists their codes."""
+"""Hazards and contracts of programs with pipes, one file each."""

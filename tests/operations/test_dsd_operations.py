@@ -13,6 +13,8 @@ from xdsl.traits import EffectInstance, MemoryEffectKind, get_effects, is_side_e
 
 from loomir.dialects import dsd, dsr, get_all_dialects
 from loomir.operations import dsd_table
+from loomir.operations.float_exceptions import raises
+from loomir.runtime.core.core import EXCEPTIONS
 
 READ, WRITE = MemoryEffectKind.READ, MemoryEffectKind.WRITE
 
@@ -154,3 +156,13 @@ def test_a_fabric_descriptor_moves_to_a_queue_with_its_options() -> None:
     moved = made.with_queue("q")
     assert (moved.queue_name, moved.color_name, moved.extent) == ("q", None, 4)
     assert moved.options == made.options
+
+
+def test_the_floating_point_exceptions_of_every_function_are_stated() -> None:
+    """A function that is not stated would count as inexact wherever its result has a fraction."""
+    functions = {
+        row.function
+        for row in dsd_table.OPERATIONS.values()
+        if row.destination in ("f16", "f32") and dsd_table.unavailable(row) is None
+    }
+    assert {name for name in functions if raises(name) and name not in EXCEPTIONS} == {"convert"}
