@@ -75,7 +75,7 @@ def between(first: str, last: str) -> list[str]:
     """Return the rules of a range, both ends included."""
     family, low = first.split("-")
     other, high = last.split("-")
-    assert family == other and int(low) < int(high), f"{first} to {last} is no range of rules"
+    assert family == other and int(low) < int(high), f"{first} to {last} is not a range of rules"
     return [f"{family}-{number:0{len(low)}}" for number in range(int(low), int(high) + 1)]
 
 

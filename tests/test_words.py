@@ -41,23 +41,36 @@ NOT_A_VERB = {
 }  # fmt: skip
 
 
+PAGES = ("README.md", "docs/*.md", "docs/reference/*.md", "examples/**/*.md", "bench/*.md")
+PROGRAMS = (
+    "examples/**/*.csl", "examples/**/*.pto", "examples/**/*.mlir", "lit_tests/**/*.mlir", "lit_tests/**/*.csl",
+    "frontend/libraries/**/*.csl",
+)  # fmt: skip
+"""What is read whole; of Python, comments and texts are read."""
+
+
+@lru_cache
+def sources() -> list[tuple[Path, str, ast.Module]]:
+    """Return the Python files of the package, with their text and tree."""
+    texts = [(path, path.read_text(encoding="utf-8")) for name in PACKAGE for path in ROOT.joinpath(name).rglob("*.py")]
+    return [(path, text, ast.parse(text)) for path, text in texts]
+
+
 @lru_cache
 def prose() -> list[tuple[Path, int, str]]:
-    """Return the lines of documentation, and the comments and texts of the package, with file and line number."""
+    """Return the lines of pages and programs, and the comments and texts of the package, with file and line number."""
     lines: list[tuple[Path, int, str]] = []
-    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/reference/*.md")):
+    for path in (path for pattern in (*PAGES, *PROGRAMS) for path in ROOT.glob(pattern)):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             lines.append((path, number, line))
-    for folder in PACKAGE:
-        for path in ROOT.joinpath(folder).rglob("*.py"):
-            text = path.read_text(encoding="utf-8")
-            for number, line in enumerate(text.splitlines(), 1):
-                if "#" in line:
-                    lines.append((path, number, line.partition("#")[2]))
-            for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    first = node.lineno
-                    lines += [(path, first + offset, line) for offset, line in enumerate(node.value.splitlines())]
+    for path, text, tree in sources():
+        for number, line in enumerate(text.splitlines(), 1):
+            if "#" in line:
+                lines.append((path, number, line.partition("#")[2]))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                first = node.lineno
+                lines += [(path, first + offset, line) for offset, line in enumerate(node.value.splitlines())]
     return lines
 
 
@@ -73,13 +86,12 @@ def test_words(pattern: str) -> None:
 
 def functions() -> Iterator[tuple[Path, ast.FunctionDef]]:
     """Yield the functions of the package that are not properties, with their files."""
-    for folder in PACKAGE:
-        for path in ROOT.joinpath(folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef):
-                    decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
-                    if not decorators & {"property", "cached_property"}:
-                        yield path, node
+    for path, _, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
+                if not decorators & {"property", "cached_property"}:
+                    yield path, node
 
 
 def test_docstrings_of_functions_start_with_a_verb() -> None:

@@ -112,7 +112,7 @@ class Interleavings:
         return True
 
     def _drained(self, places: Places) -> bool:
-        """Whether the producers get what is still to be given back, once all have done their events."""
+        """Return True if the producers get the outstanding credits, once all have done their events."""
         for ring, numbers in self.rings.items():
             for core in self._doing(ring, "push", "alloc", "commit"):
                 pushes = self._count(core, places, ring, "push", "alloc")
@@ -203,7 +203,7 @@ PUSH: tuple[Action, ...] = ("push",)
 
 
 def _actions(draw: st.DrawFn, put: bool, count: int) -> tuple[Action, ...]:
-    """What one end does: several entries may be taken out before the first is freed."""
+    """What one end does: several entries may be popped before the first is freed."""
     burst = draw(st.integers(1, count))
     return PUSH * count if put else POP * burst + FREE * burst + (POP + FREE) * (count - burst)
 
@@ -248,7 +248,7 @@ def loop(ring: str, count: int, *actions: Action) -> list[Event]:
 def test_two_slots_unless_more_are_needed() -> None:
     cores = {"cube": loop("p", 40, "push"), "vector": loop("p", 40, "pop", "free")}
     assert smallest_slot_counts(cores, {"p": RingBuffer(8, 4)}, [["p"]]) == [2]
-    # Six entries are taken out before the first is given back.
+    # Six entries are popped before the first is freed.
     cores["vector"] = [*loop("p", 6, "pop"), *loop("p", 6, "free")]
     cores["cube"] = loop("p", 6, "push")
     assert smallest_slot_counts(cores, {"p": RingBuffer(8, 4)}, [["p"]]) == [6]

@@ -133,7 +133,7 @@ def test_what_a5_can_share(tile: str, split: int, problem: str | None) -> None:
 
 
 def test_more_tiles_in_use_than_local_slots() -> None:
-    """A third tile in use overwrites the first of two local slots, where slots lie in global memory."""
+    """A third tile in use overwrites the first of two local slots, where slots are in global memory."""
     body = pop("t") + pop("u") + pop("v") + FREE * 3
     settings = "slot_size = 1024, local_slot_num = 2"
     in_global_memory = "gm_slot_buffer = %p : !pto.ptr<f32>, c2v_consumer_buf = %a : i32"
@@ -203,7 +203,7 @@ def test_tiles_are_not_used_after_they_are_freed() -> None:
     used = f"pto.tprint ins(%t : {VEC})\n"
     assert kinds(consumer(pop("t") + used + FREE)) == []
     assert kinds(consumer(pop("t") + FREE + used)) == ["use-after-free"]
-    # The first free is of the tile taken out first.
+    # The first free is of the tile popped first.
     assert kinds(consumer(pop("t") + pop("u") + FREE + used.replace("%t", "%u") + FREE)) == []
 
 
@@ -380,19 +380,19 @@ def test_a_deadlock_names_its_cycle_and_how_many_slots_would_do() -> None:
 
 
 def test_frees_by_the_number_of_entries_taken_out() -> None:
-    """Chips tell of free slots by how many entries were taken out, of which some may still be in use."""
+    """Chips report free slots by how many entries were popped, of which some may still be in use."""
     settings = "slot_size = 1024, slot_num = 2"
     (early,) = hazards(consumer(pop("t") + pop("u") + FREE * 2, settings), "a5")
     assert (early.severity, early.code) == ("error", "early-credit")
     assert "2 have here, but only 1 are freed" in early.message
     assert kinds(consumer(pop("t") + FREE + pop("u") + FREE, settings), "a5") == []
     assert kinds(consumer(pop("t") + pop("u") + FREE * 2, settings), "ideal") == []
-    # Tiles of a2a3 are copied when they are taken out, and their slots free then.
+    # Tiles of a2a3 are copied when they are popped, and their slots free then.
     assert kinds(consumer(pop("t") + pop("u") + FREE * 2, settings), "a2a3") == []
 
 
 def test_frees_that_tell_nobody() -> None:
-    """Whenever slots are freed, a number of entries has been taken out that is not a multiple of the period."""
+    """Whenever slots are freed, a number of entries has been popped that is not a multiple of the period."""
     settings = "slot_size = 1024, slot_num = 4"
     body = pop("t") + pop("u") + pop("v") + FREE * 3
     for place in range(2):
@@ -475,7 +475,7 @@ def test_slots_written_by_a_function() -> None:
 
 
 def test_tiles_of_slots_in_global_memory_on_a5() -> None:
-    """There a pop frees its slot, and the consumer's slots lie as far apart as its tiles are large."""
+    """There a pop frees its slot, and the slot stride of the consumer is the size of its tiles."""
     operands = f"gm_slot_tensor = %s : {SLOT}, c2v_consumer_buf = %a : i32"
     opened = f"pto.aiv_initialize_pipe {{dir_mask = 1, slot_size = 1024}}({operands})\n"
     body = pop("t") + FREE + pop("u", HALF) + FREE
@@ -486,7 +486,7 @@ def test_tiles_of_slots_in_global_memory_on_a5() -> None:
 
 
 def test_slots_of_both_directions_alias() -> None:
-    """Where slots are tensors, those of both directions of a pipe lie at the same addresses."""
+    """Where slots are tensors, those of both directions of a pipe have the same addresses."""
 
     def end(core: str, op: str, mine: str, theirs: str) -> str:
         opened = f"pto.{op}_initialize_pipe {{dir_mask = 3, slot_size = 1024}}(gm_slot_tensor = %t : {SLOT})\n"

@@ -1,4 +1,4 @@
-"""Reading IR text: strings and what is none, whatever stands behind them."""
+"""Reading IR text: strings and what is none, whatever follows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of PEs that are told apart by their bits alone: zeros of both signs, NaNs, neighbours."""
+"""Numbers of PEs that are told apart by their bits alone: zeros of both signs, NaNs, neighbors."""
 
 from __future__ import annotations
 

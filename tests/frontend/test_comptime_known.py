@@ -111,7 +111,7 @@ def test_what_a_late_condition_rules_out_is_checked(csl: Csl, statements: str, m
 
 
 def test_a_generic_function_is_compiled_for_its_types_as_a_whole(csl: Csl) -> None:
-    """`-1` is no u16, whatever is given (Generics, Specializing Logic)."""
+    """`-1` is not a u16, whatever is given (Generics, Specializing Logic)."""
     text = FUNCTIONS.replace(
         "fn sign(x: anytype) @type_of(x) { if (x < 0) { return -1; }",
         "fn sign(x: anytype) @type_of(x) { if (x < 0) { return «-1»; }",

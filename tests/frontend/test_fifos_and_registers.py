@@ -213,7 +213,7 @@ RIGHT = {
     "DSD-123": "into",
     "DSD-143": ".{}",
 }
-"""What stands in place of what a rule refuses."""
+"""What replaces what a rule refuses."""
 
 
 @pytest.mark.parametrize("buffer", ["room", "&room"])

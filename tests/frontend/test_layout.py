@@ -275,7 +275,7 @@ def test_params_of_tiles(csl: Csl) -> None:
     """
     files = {"lib.csl": "fn twice(x: i16) i16 { return x * 2; }"}
     params = ".count = 7, .record = .{ .a = 3 }, .list = [3]i16{ 1, 2, 4 }, .id = @get_color(9), .f = lib.twice"
-    # Imports stand at the top of the layout file, so the harness's layout is not enough here.
+    # Imports are at the top of the layout file, so the harness's layout is not enough here.
     whole = f"""
     const lib = @import_module("lib.csl");
     layout {{

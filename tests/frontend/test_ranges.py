@@ -13,7 +13,7 @@ from .harness import Csl
 TYPES = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "i5", "u12", "i33", "u40"]
 
 BODIES = {
-    # What stands in the loop, and what it does with a trip and the number of trips so far; None leaves the loop.
+    # What is in the loop, and what it does with a trip and the number of trips so far; None leaves the loop.
     "plain": ("trips += 1;", False),
     "break": ("if (trips == limit) { break; } trips += 1;", True),
     "return": ("if (trips == limit) { return; } trips += 1;", True),

@@ -1,4 +1,4 @@
-"""`loomir.pto`: arguments by name, what a run gives back, and what it refuses."""
+"""`loomir.pto`: arguments by name, what a run returns, and what it refuses."""
 
 from __future__ import annotations
 

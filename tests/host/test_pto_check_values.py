@@ -1,4 +1,4 @@
-"""What a check tells of kernels for all numbers, against runs with some: where it is silent, runs are right."""
+"""What a check reports on kernels for all numbers, against runs with some: where it is silent, runs are right."""
 
 from __future__ import annotations
 

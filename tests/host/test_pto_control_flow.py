@@ -220,12 +220,12 @@ def _products() -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
         ("a3", "ideal", set()),
         ("a3", "a2a3", set()),
         ("a5", "ideal", set()),
-        # There a tile that is given back behind the pop of the next gives its credit too early.
+        # There a tile that is freed behind the pop of the next returns its credit too early.
         ("a5", "a5", {"early-credit", "seeded-credits", "leftover-credits"}),
     ],
 )
 def test_the_tile_popped_before(tmp_path: Path, chip: str, arch: Any, expected_findings: set[str]) -> None:
-    """A trip uses the tile that the one before has popped, and gives it back: the first is a tile of its own."""
+    """A trip uses the tile that the one before has popped, and frees it: the first is a tile of its own."""
     loop = (
         """
     %zero = arith.constant 0.0 : f32

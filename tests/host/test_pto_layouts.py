@@ -1,4 +1,4 @@
-"""Tensors in global memory that lie in boxes, against their definition index by index."""
+"""Tensors in global memory that are in boxes, against their definition index by index."""
 
 from __future__ import annotations
 

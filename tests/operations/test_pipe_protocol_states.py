@@ -143,7 +143,7 @@ def test_other_periods_follow_the_same_formulas(slots: int, period: int) -> None
 
 @pytest.mark.parametrize(("slots", "free_pushes"), [(2, 6), (4, 8), (8, 24)])
 def test_seeded_credits_let_pushes_overrun_the_consumer(slots: int, free_pushes: int) -> None:
-    """H2: with P credits from the start, so many pushes go through although nothing is taken out."""
+    """H2: with P credits from the start, so many pushes go through although nothing is popped."""
     period = pipe_protocol.sync_period(slots)
     states = Model(slots, 10 * slots, [], seed=period).ends()
     assert {state.pushed for state in states} == {free_pushes}

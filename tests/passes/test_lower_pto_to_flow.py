@@ -35,7 +35,7 @@ PASSES = (
     "pto-place-reserved-buffers",
     "pto-resolve-reserved-buffers",
 )
-BEHAVIOURS: tuple[Behavior, ...] = ("ideal", "a2a3", "a5")
+BEHAVIORS: tuple[Behavior, ...] = ("ideal", "a2a3", "a5")
 DIRECTORY = os.environ.get("LOOMIR_PTOAS")
 
 
@@ -203,7 +203,7 @@ def test_tiles_come_back_from_the_other_core(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("behavior", BEHAVIOURS)
+@pytest.mark.parametrize("behavior", BEHAVIORS)
 def test_lowering_twice_is_the_same(behavior: Behavior) -> None:
     module = parsed(around("a5", UP_DOWN, LEFT_RIGHT, 16, 64, 4, 3))
     once, again = lowered(module.clone(), behavior), lowered(module.clone(), behavior)
@@ -284,7 +284,7 @@ def test_public_files_lower(path: Path) -> None:
     chip = "a5" if "A5" in str(path) else None if stated is None else stated.group(1)
     if chip is None and "gm_slot" not in text and "l2g2l" not in text:
         chip = "a5"
-    for behavior in BEHAVIOURS:
+    for behavior in BEHAVIORS:
         module = lowered(parsed(text, chip), behavior)
         fabrics = [op for op in module.ops if isinstance(op, flow.FabricOp)]
         assert len(fabrics) == 1

@@ -1,4 +1,4 @@
-"""What is told of control signals without running them (PTO-021): they come and go as whole tiles do."""
+"""What is reported on control signals without running them (PTO-021): they come and go as whole tiles do."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_deadlock_names_the_signal() -> None:
 
 
 def test_a_signal_is_freed_once_on_a5_too() -> None:
-    """There a tile that is popped out of global memory is given back by the pop; a signal by the free."""
+    """There a tile that is popped out of global memory is freed by the pop; a signal by the free."""
 
     def cube(pops: str) -> ModuleOp:
         opened = "{dir_mask = 2, slot_size = 1024, slot_num = 2}(%slots : !pto.ptr<f32>, %buffer : i32) -> !pto.pipe"

@@ -168,7 +168,7 @@ def test_an_index_of_more_than_64_bits(pto: Write) -> None:
 
 
 def test_what_the_compiler_refuses_stands_beside_what_else_is_found(pto: Write) -> None:
-    """Both ends number their slots otherwise, and one takes out more than is put in."""
+    """Both ends number their slots otherwise, and one pops more than is pushed."""
     text = program(arch="a5", pushes=2)
     place = text.rindex("slot_num = 2")
     found = check(pto(text[:place] + "slot_num = 4" + text[place + len("slot_num = 2") :]))

@@ -1,5 +1,5 @@
 // RUN: loom-opt %s -t csl --split-input-file --verify-diagnostics | filecheck %s
-// What CSL cannot say: each error stands at an operation and names it.
+// What CSL cannot say: each error is at an operation and names it.
 
 // CHECK: bad_programs.mlir:[[# @LINE + 6]]:7: error: math.tan cannot be written in CSL; replace it before printing
 wse.program @p target "wse3" rectangle 1 x 1 {

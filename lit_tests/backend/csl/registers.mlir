@@ -22,7 +22,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       %z = dsr.get_xdsr : !dsr.xdsr<2>
       %round = dsr.load %ring xdsr %z : !dsd.circbuf<f32>, !dsr.xdsr<2> -> !dsr.dest<f32, 5>
       dsr.fmovs %round, %grid : !dsr.dest<f32, 5>, !dsr.src0<f32, 1>
-      // A register that is not chosen yet is the compiler's, as for a descriptor that stands in the operation.
+      // A register that is not chosen yet is the compiler's, as for a descriptor that is in the operation.
       %some = dsr.load %d : !dsd.mem1d<f32> -> !dsr.src0<f32>
       dsr.fmovs %round, %some : !dsr.dest<f32, 5>, !dsr.src0<f32>
       wse.return

@@ -1,5 +1,5 @@
 // RUN: loom-opt %s --split-input-file --parsing-diagnostics | filecheck %s
-// Text that is no descriptor or DSD operation, each with its error.
+// Text that is not a descriptor or DSD operation, each with its error.
 
 // CHECK: a descriptor cannot hold i64; use f16, bf16, f32, i16 or i32{{$}}
 %d = "test.op"() : () -> !dsd.mem1d<i64>

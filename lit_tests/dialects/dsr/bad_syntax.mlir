@@ -1,5 +1,5 @@
 // RUN: loom-opt %s --split-input-file --parsing-diagnostics | filecheck %s
-// Text that is no register, each with its error.
+// Text that is not a register, each with its error.
 
 // CHECK: a register cannot hold i64; use f16, bf16, f32, i16 or i32{{$}}
 %r = "test.op"() : () -> !dsr.dest<i64>

@@ -16,7 +16,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   %c = arith.constant 0 : i16
 }
 // -----
-// The error stands at the operation that made it, not at the fabric that found it.
+// The error is at the operation that made it, not at the fabric that found it.
 // CHECK: bad_fabric.mlir:22:3: error: color @c is color 24, which wse3 does not offer; choose one from 0 to 23{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.color @c = 24

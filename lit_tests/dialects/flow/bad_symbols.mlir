@@ -1,7 +1,7 @@
 // RUN: loom-opt %s --split-input-file --verify-diagnostics | filecheck %s
 // Names that are missing or of the wrong kind, uses that do not fit what is named, each with its error.
 
-// The error stands at the operation that made it, not at the fabric that found it.
+// The error is at the operation that made it, not at the fabric that found it.
 // CHECK: bad_symbols.mlir:9:7: error: @x is not defined in flow.units @u; define it or correct the name{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {

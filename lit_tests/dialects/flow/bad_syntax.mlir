@@ -1,5 +1,5 @@
 // RUN: loom-opt %s --split-input-file --parsing-diagnostics | filecheck %s
-// Text that is no fabric, each with its error.
+// Text that is not a fabric, each with its error.
 
 // CHECK: Expected 'at'{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {

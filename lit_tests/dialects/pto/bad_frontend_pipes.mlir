@@ -239,7 +239,7 @@ func.func @f(%p: !pto.ptr<f32>, %a: i32, %t: !pto.tile_buf<acc, 16x16xf32>) attr
   return
 }
 // -----
-// The cube core takes out the whole, of which each vector core has put in half.
+// The cube core pops the whole, of which each vector core has pushed half.
 // CHECK: error: 'pto.tpop_from_aiv' op expects a statically even valid-row count for split = 1; there are 15
 func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   pto.aic_initialize_pipe {dir_mask = 2, slot_size = 1024}(v2c_consumer_buf = %a : i32)

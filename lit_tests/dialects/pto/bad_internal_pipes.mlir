@@ -109,7 +109,7 @@ func.func @f(%a: i32, %t: !pto.tile_buf<acc, 16x16xf32, valid=15x15>) attributes
   return
 }
 // -----
-// The cube core takes out the whole.
+// The cube core pops the whole.
 // CHECK: error: 'pto.tpop' op expects a statically even valid-column count for split = 2; there are 15
 func.func @f(%a: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
   %p = pto.initialize_l2l_pipe {dir_mask = 2, slot_size = 1024, slot_num = 8}(%a : i32) -> !pto.pipe

@@ -1,7 +1,7 @@
 // RUN: loom-opt %s --split-input-file --verify-diagnostics | filecheck %s
 // Names that are missing or of the wrong kind, and ids the target lacks, each with its error.
 
-// The error stands at the operation that made it, not at the program that found it.
+// The error is at the operation that made it, not at the program that found it.
 // CHECK: bad_symbols.mlir:9:7: error: @x is not defined in wse.pe @e or its program; define it or correct the name{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {

@@ -1,5 +1,5 @@
 // RUN: loom-opt %s --split-input-file --parsing-diagnostics | filecheck %s
-// Text that is no program, each with its error.
+// Text that is not a program, each with its error.
 
 // CHECK: a buffer has a memref type, for example memref<64xf32>{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {

@@ -1,5 +1,5 @@
 // RUN: loom-opt %s -p import-xdsl-csl --split-input-file --verify-diagnostics | filecheck %s
-// Each error stands at the operation that cannot be imported, and names it.
+// Each error is at the operation that cannot be imported, and names it.
 
 // CHECK: bad_modules.mlir:[[# @LINE + 4]]:5: error: test.op cannot be imported; lower it to the csl dialect first
 "csl.module"() <{kind = #csl<module_kind program>}> ({

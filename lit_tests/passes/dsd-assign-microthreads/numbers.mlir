@@ -77,7 +77,7 @@ wse.program @wse3 target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// The same number twice is no error where the operations merely might meet: here the second follows an answer to the
+// The same number twice is allowed where the operations merely might meet: here the second follows an answer to the
 // first, which no compiler can see. The run reports it if they do meet (DSD-209).
 // CHECK-LABEL: wse.program @possible
 wse.program @possible target "wse3" rectangle 1 x 1 {

@@ -143,7 +143,7 @@ wse.program @extended target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// DSD-182, DSD-194: the settings of an asynchronous operation stand at the load of its fabric operand too. Operations
+// DSD-182, DSD-194: the settings of an asynchronous operation are at the load of its fabric operand too. Operations
 // that may run at the same time have registers of their own; one that follows the end of another may take its.
 // CHECK-LABEL: wse.program @asynchronous
 wse.program @asynchronous target "wse3" rectangle 1 x 1 {

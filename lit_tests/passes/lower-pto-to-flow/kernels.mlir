@@ -1,5 +1,5 @@
 // RUN: loom-opt -p lower-pto-to-flow{blocks=3} --split-input-file %s | filecheck %s
-// What a host starts, and what it passes: entries, kernels, sections; what is called stands in place of the call.
+// What a host starts, and what it passes: entries, kernels, sections; what is called replaces the call.
 
 // CHECK-LABEL: flow.fabric @kernels target "a5" grid 2 by 3
 // CHECK:      flow.units @cube on [0, :]
@@ -83,7 +83,7 @@ func.func @vec(%p: !pto.ptr<i32>, %n: i64) {
 
 // -----
 
-// A tile that a kernel is given lies in a space of its own.
+// A tile that a kernel is given is in a space of its own.
 
 // CHECK-LABEL: flow.fabric
 // CHECK:        flow.space @argument_given 1024

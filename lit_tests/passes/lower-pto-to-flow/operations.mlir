@@ -33,7 +33,7 @@ func.func @arithmetic(%s: f32) attributes {pto.kernel_kind = #pto.kernel_kind<ve
   pto.trowmax ins(%a, %b : !t, !t) outs(%m : !column)
   // CHECK-NEXT: flow.tile_apply "subtract" %b(%a, %m)
   pto.trowexpandsub ins(%a, %m : !t, !column) outs(%b : !t)
-  // One number for each row, but they lie in a row.
+  // One number for each row, but they are in a row.
   // CHECK-NEXT: %[[FLAT:.*]] = flow.tile @vec[%{{.*}}] extents [16, 1] strides [1, 16]
   // CHECK-NEXT: flow.tile_apply "divide" %b(%a, %[[FLAT]])
   pto.trowexpanddiv ins(%a, %flat : !t, !pto.tile_buf<vec, 1x16xf32>) outs(%b : !t)

@@ -46,7 +46,7 @@ func.func @vector(%slots: !pto.ptr<f32>, %n: i32, %m: i32) attributes {pto.kerne
 
 // -----
 
-// From one core's memory to the other's: the word lies in that of the cube core, and only one vector core sends it.
+// From one core's memory to the other's: the word is in that of the cube core, and only one vector core sends it.
 
 // IDEAL:      flow.channel @v2c_2 from @vector to @cube depth 4 {{.*}}lanes 1
 // IDEAL:      flow.units @cube

@@ -17,7 +17,7 @@ func.func @tiles(%p: !pto.ptr<f32>, %m: index, %n: index) attributes {pto.kernel
   %rows = pto.alloc_tile addr = %a0 : !pto.tile_buf<vec, 16x32xf32>
   // CHECK-NEXT: %columns = flow.tile @vec[%[[ZERO]]] extents [16, 32] strides [1, 16] : !flow.tile<f32>
   %columns = pto.alloc_tile addr = %a0 : !pto.tile_buf<vec, 16x32xf32, blayout=col_major>
-  // A tile of boxes lies as the elements in a box do.
+  // A tile of boxes has the order of the elements in a box.
   // CHECK-NEXT: %boxes = flow.tile @vec[%[[OTHER:.*]]] extents [16, 32] strides [32, 1] : !flow.tile<f32>
   %boxes = pto.alloc_tile addr = %a1 : !pto.tile_buf<vec, 16x32xf32, blayout=col_major, slayout=row_major>
   // CHECK-NEXT: %transposed = flow.tile @vec[%[[ZERO]]] extents [32, 16] strides [1, 32] : !flow.tile<f32>

@@ -1,5 +1,5 @@
 // RUN: loom-opt -p lower-to-flow --split-input-file --verify-diagnostics %s | filecheck %s
-// What a whole program can get wrong. Every error stands at the operation that is to be changed.
+// What a whole program can get wrong. Every error is at the operation that is to be changed.
 
 // CHECK: bad_program.mlir:[[# @LINE + 5]]:3: error: wse.pe @b is placed on PE (2, 1), where @a is already; place one program on each PE
 wse.program @overlap target "wse3" rectangle 4 x 3 {

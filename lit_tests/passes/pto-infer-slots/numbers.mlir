@@ -48,7 +48,7 @@ module attributes {pto.target_arch = "a5"} {
 !lane = !pto.tile_buf<vec, 8x16xf32>
 !acc = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
 
-// Three entries are taken out before the first is given back, through a pipe in global memory on a3: there a pop gives
+// Three entries are popped before the first is freed, through a pipe in global memory on a3: there a pop gives
 // the slot back, so that two are enough; on a5 it takes three.
 module attributes {pto.target_arch = "a3"} {
   // CHECK-LABEL: func.func @cube(

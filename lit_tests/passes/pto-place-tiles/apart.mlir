@@ -13,7 +13,7 @@ func.func @memories(%n: index) {
   // CHECK: %[[AT:.*]] = arith.constant 0 : i64
   // CHECK-NEXT: pto.alloc_tile addr = %[[AT]] : !pto.tile_buf<loc=left
   %c = pto.alloc_tile : !pto.tile_buf<left, 16x16xf32>
-  // What products are made of lies at multiples of 4096.
+  // Operands of products are at multiples of 4096.
   // CHECK: %[[AT:.*]] = arith.constant 4096 : i64
   // CHECK-NEXT: pto.alloc_tile addr = %[[AT]] : !pto.tile_buf<loc=left
   %d = pto.alloc_tile : !pto.tile_buf<left, 16x16xf32>

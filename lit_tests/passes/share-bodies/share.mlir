@@ -49,7 +49,7 @@ wse.program @alike target "wse2" rectangle 2 x 1 {
 
 // -----
 
-// Names in messages are those of the function or task that has the body, so another name is no sharing; nor is the
+// Names in messages are those of the function or task that has the body, so another name is not sharing; nor is the
 // same operation on other operands.
 // CHECK-LABEL: wse.program @different
 // CHECK-NOT: shares

@@ -1,4 +1,4 @@
-"""What is told of kernels whose loops and branches depend on numbers that are not known."""
+"""Reports on kernels whose loops and branches depend on numbers that are not known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs integer code of `flow` for one PE as its operations stand in IR: memory, cycles and steps.
+"""Runs integer code of `flow` for one PE as its operations are in IR: memory, cycles and steps.
 
 It shares nothing with the assembler or the executors. A value is folded, and costs nothing, if all its operands are
 numbers that are known at compile time (docs/costs.md).

@@ -320,7 +320,7 @@ def module(chip: Chip, pointers: Mapping[str, str], kernels: Sequence[Kernel]) -
 
 
 def kernels_of(chip: Chip, pointers: Mapping[str, str]) -> tuple[Kernel, Kernel, dict[str, str]]:
-    """An empty kernel for each core, and the pointers, with one to the slots where they lie in global memory."""
+    """An empty kernel for each core, and the pointers, with one to the slots where they are in global memory."""
     every = dict(pointers)
     if chip == "a3":
         every["gm_slot_buffer"] = "f32"

@@ -318,7 +318,7 @@ def sum_times_matrix(chip: Chip, *, rows: int, inner: int, columns: int, slots: 
 
 
 def operands_of_two_sizes(chip: Chip, *, rows: int, inner: int, columns: int, direction: int = V2C) -> str:
-    """`out = a @ b`, both factors through one pipe, and both out of it before either is given back."""
+    """`out = a @ b`, both factors through one pipe, and both popped before either is freed."""
     cube, vector, every = kernels_of(chip, dict.fromkeys(("a", "b", "out"), "f32"))
     pipe = Pipe(direction, max(rows, columns) * inner * 4, 8, 8)
     shapes = {"a": (rows, inner), "b": (inner, columns)}

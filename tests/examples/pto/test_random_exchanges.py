@@ -1,6 +1,6 @@
 """Random pairs of kernels: what the check foretells, the run does, and no tile is lost or changed in silence.
 
-Kernels push, pop and free in an order that works with slots that are each given back by themselves. With ideal pipes
+Kernels push, pop and free in an order that works with slots that are each freed by themselves. With ideal pipes
 all of them run; on chips, which wait and tell only now and then, some hang, and some overwrite tiles.
 """
 
@@ -95,6 +95,6 @@ def test_check_foretells_what_chips_do(exchange: Exchange, chip: Chip, order: st
     assert (end == "deadlock") == foretold
     if end == "wrong":
         assert errors, "tiles are overwritten, and the run says nothing"
-    # A credit that is lost is an error for the run even where no push needs it; the check tells of it where one does.
+    # A credit that is lost is an error for the run even where no push needs it; the check reports it where one does.
     if end == "wrong" or any("[lost-credit]" not in error for error in errors):
-        assert found, "the run tells of what the check has not"
+        assert found, "the run reports what the check has not"
