@@ -21,6 +21,13 @@ LANE_ALIGNMENT = 32
 bytes."""
 
 
+BOX_ROWS = 16
+"""Rows of a box of a fractal layout, and columns of one of 16-bit elements."""
+
+SCALE_BOX = (16, 2)
+"""Rows and columns of a box of the scales of blocks."""
+
+
 @dataclass(frozen=True)
 class Chip:
     """One generation of chips."""

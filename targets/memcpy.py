@@ -14,6 +14,9 @@ WEST_COLUMNS = 3
 EAST_COLUMNS = 2
 """Columns of PEs that bring data out, east of the program, not counting buffers."""
 
+BUFFER_WAVELETS = 46 * 1024 // 4
+"""Wavelets that one column of buffers holds for a row of PEs, 46 KiB of them."""
+
 MAX_CHANNELS = 16
 """Input and output channels a program may use."""
 

@@ -27,6 +27,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, HasCanonicalizationPatternsTrait, MemoryEffect, MemoryEffectKind, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...targets.wavelets import MAX_DIMENSIONS
 from .. import wse
 from ..building import build
 from ..dsd import (
@@ -53,7 +54,7 @@ from .types import (
     XdsrType,
 )
 
-MAX_STRIDE_REGISTERS = 3
+MAX_STRIDE_REGISTERS = MAX_DIMENSIONS - 1
 """Most stride registers of one descriptor (DSR-058)."""
 
 

@@ -19,6 +19,7 @@ from ...diagnostics.limits import STEP_LIMIT
 from ...runtime import Deadlock
 from ...runtime.deadlock import Hang
 from ...runtime.host_streams import MissingWavelets
+from ...targets.memcpy import BUFFER_WAVELETS
 from ..command_stream import CommandStream
 from ..notices import watch_on_stderr
 from .artifact import Artifact, Export, read_symbols
@@ -32,9 +33,6 @@ Region = tuple[int, int, int, int]
 
 MAX_REGIONS = 6
 """Regions that a message describes."""
-
-BUFFER_WORDS = 46 * 1024 // 4
-"""Wavelets that one column of buffers holds for a row of PEs, as the SDK's guide says."""
 
 
 class Device:
@@ -52,7 +50,7 @@ class Device:
         self._step_limit = step_limit
         self.machine = load(artifact, trace, statistics=statistics)
         self.machine.watch = self.watch
-        self._buffered = artifact.placement.west_buffer * BUFFER_WORDS // self.machine.width
+        self._buffered = artifact.placement.west_buffer * BUFFER_WAVELETS // self.machine.width
         """Words for each PE of a row that buffers west of the program hold."""
         self._sends: list[tuple[str, Region, str | None]] = []
         """The calls that have sent on streams: the color by its name in IR, the PEs, and the line of the script."""

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from operator import index
 from typing import TypeVar, cast
 
+from ...targets import TARGETS
+from ...targets.wavelets import SWITCH_POSITIONS
 from .errors import SdkError
 from .script_lines import origin
 
-MAX_COLOR = 23
+MAX_COLOR = max(target.routable_colors for target in TARGETS.values()) - 1
 """The greatest physical value of a color (SdkLayout API reference, Color)."""
-
-MAX_POSITIONS = 4
-"""Routing positions of a color in a router."""
 
 
 class Route(enum.Enum):
@@ -113,8 +112,8 @@ def settings(routes: object, what: str) -> tuple[Setting, ...]:
     found = _list_of(routes, RoutingPosition)
     if found is None:
         raise SdkError(f"{what}: routes is {routes!r}; give a list of RoutingPosition")
-    if not 1 <= len(found) <= MAX_POSITIONS:
-        raise SdkError(f"{what}: there are {len(found)} routing positions; a router has 1 to {MAX_POSITIONS}")
+    if not 1 <= len(found) <= SWITCH_POSITIONS:
+        raise SdkError(f"{what}: there are {len(found)} routing positions; a router has 1 to {SWITCH_POSITIONS}")
     return tuple(
         (tuple(r.value for r in one.get_input()) or None, tuple(r.value for r in one.get_output()) or None)
         for one in found

@@ -52,6 +52,7 @@ from ...dialects.pto.memory import (
 )
 from ...dialects.pto.tiles import TileOperation, TPrintOp
 from ...dialects.pto.types import PartitionTensorViewType, PipeType, TensorViewType, TileBufType, element_bytes
+from ...targets.chip import BOX_ROWS, SCALE_BOX
 from .barriers import Barriers
 from .control_flow import ControlFlow, single_block
 from .emission import Emitter
@@ -68,8 +69,6 @@ ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
 point to."""
 
 _MIN_RANK = 2
-_BOX_ROWS = 16
-_SCALE_BOX = (16, 2)
 
 
 class KernelLowering:
@@ -325,12 +324,12 @@ class KernelLowering:
         """
         rank = len(view.extents)
         if op.layout is None:
-            alike = view.extents[-3:] == (_BOX_ROWS,) * 3 and view.strides[-2:] == (_BOX_ROWS, 1)
+            alike = view.extents[-3:] == (BOX_ROWS,) * 3 and view.strides[-2:] == (BOX_ROWS, 1)
             return Layout.NZ if alike and element_bytes(view.element) == 2 else Layout.ND
         layout = op.layout.data
         if layout is Layout.DN and rank <= _MIN_RANK:
             return Layout.ND
-        if layout in (Layout.MX_A_ZZ, Layout.MX_B_NN) and (rank < TENSOR_RANK or view.extents[-2:] != _SCALE_BOX):
+        if layout in (Layout.MX_A_ZZ, Layout.MX_B_NN) and (rank < TENSOR_RANK or view.extents[-2:] != SCALE_BOX):
             raise refusal(
                 op,
                 f"has layout {layout.value} in global memory, with boxes of 16 x 2 scales; give its shape in five "

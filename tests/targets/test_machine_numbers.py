@@ -15,7 +15,7 @@ from loomir.frontend import types
 from loomir.frontend.compilation import compile_layout
 from loomir.runtime.fabric import routes
 from loomir.runtime.reference import switches
-from loomir.targets import wavelets
+from loomir.targets import memcpy, wavelets
 
 PACKAGE = Path(__file__).parents[2]
 FOLDERS = sorted(
@@ -26,6 +26,7 @@ NUMBERS = {
     *(0x3FFF, 0x7FFF, 0x8000, 0xFFFF, 0x10000),
     *(targets.get(name).memory_bytes for name in targets.TARGETS),
     *(targets.get(name).memory_bytes // 2 for name in targets.TARGETS),
+    *(memcpy.BUFFER_WAVELETS, 4 * memcpy.BUFFER_WAVELETS),
     *(number for chip in targets.CHIPS.values() for number in (chip.vector_bytes, chip.cube_bytes, chip.left_bytes,
                                                               chip.accumulator_bytes)),
 }  # fmt: skip
