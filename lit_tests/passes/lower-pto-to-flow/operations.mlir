@@ -19,6 +19,7 @@ func.func @arithmetic(%s: f32) attributes {pto.kernel_kind = #pto.kernel_kind<ve
   %p = pto.alloc_tile addr = %a0 : !padded
   %i = pto.alloc_tile addr = %a0 : !whole
   %flat = pto.alloc_tile addr = %a1 : !pto.tile_buf<vec, 1x16xf32>
+  // CHECK-LABEL: flow.func @arithmetic
   // CHECK: flow.tile_apply "add" %b(%a, %b) : !flow.tile<f32>(!flow.tile<f32>, !flow.tile<f32>)
   pto.tadd ins(%a, %b : !t, !t) outs(%b : !t)
   // CHECK-NEXT: flow.tile_apply "multiply" %b(%a, %s) : !flow.tile<f32>(!flow.tile<f32>, f32)
@@ -73,6 +74,7 @@ func.func @products(%p: !pto.ptr<f16>, %row: index) attributes {pto.kernel_kind 
   %mat = pto.alloc_tile addr = %a0 : !mat
   %v = pto.make_tensor_view %p, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<16x16xf16>
   // CHECK: flow.space @fixpipe 1024
+  // CHECK-LABEL: flow.func @products
   // CHECK: %[[PART:.*]] = flow.tile @mat[%{{.*}}] extents [16, 32] strides [64, 1]
   // CHECK-NEXT: flow.tile_apply "copy" %l(%[[PART]])
   pto.textract ins(%mat, %row, %c16 : !mat, index, index) outs(%l : !left)

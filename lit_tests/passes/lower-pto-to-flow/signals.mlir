@@ -4,7 +4,7 @@
 
 // By way of global memory: the cube core reads the word where it lies, and on a2a3 gives the slot back at once.
 
-// CHECK:      flow.units @cube
+// CHECK-LABEL: flow.units @cube
 // CHECK:        %[[I:.*]] = flow.wait @v2c_0 : i64
 // CHECK-NEXT:   %[[WORD:.*]] = flow.tile @gm[%slots] slot @v2c_0[%[[I]]] of 2 by 1024 as read extents [1] strides [1] : !flow.tile<i32>
 // CHECK-NEXT:   %[[VALUE:.*]] = flow.tile_get %[[WORD]] : !flow.tile<i32> -> i32
@@ -12,7 +12,7 @@
 // CHECK-NEXT:   %again = arith.cmpi eq, %[[VALUE]], %{{.*}} : i32
 // CHECK-NEXT:   scf.if %again
 // CHECK-NOT:    flow.release
-// CHECK:      flow.units @vector
+// CHECK-LABEL: flow.units @vector
 // CHECK:        %[[VALUE:.*]] = arith.extui %again : i1 to i64
 // CHECK-NEXT:   %[[I:.*]] = flow.acquire @v2c_0 : i64
 // CHECK-NEXT:   %[[WORD:.*]] = flow.tile @gm[%slots] slot @v2c_0[%[[I]]] of 2 by 1024 as written extents [1] strides [1] : !flow.tile<i32>
