@@ -32,3 +32,8 @@ def test_in_process_tests(tmp_path: Path) -> None:
     passed = {line.split()[3].removesuffix(".mlir") for line in done.stdout.splitlines() if line.startswith("PASS: ")}
     assert passed == {"matches", "error_is_expected", "other_commands_pass"}, done.stdout + done.stderr
     assert "Couldn't match" in done.stdout
+
+
+def test_wrong_programs_are_in_files_of_their_own() -> None:
+    found = [path for path in LIT_TESTS.rglob("*.mlir") if "CHECK: error" in path.read_text(encoding="utf-8")]
+    assert [str(path) for path in found if not path.name.startswith("bad_")] == []

@@ -8,8 +8,3 @@ flow.fabric @streams target "wse3" grid 3 by 1 {
   flow.host_stream @in in on [:, :]
   flow.host_stream @in out on [0, :] + [-1, 0]
 }
-// -----
-// CHECK: error: @in is not defined in flow.fabric @missing
-flow.fabric @missing target "wse3" grid 1 by 1 {
-  flow.host_stream @in in on [:, :]
-}

@@ -14,8 +14,3 @@ wse.program @streams target "wse3" rectangle 2 x 2 {
   wse.host_stream @in in
   wse.host_stream @out out on [-1, :]
 }
-// -----
-// CHECK: error: @in is not defined
-wse.program @missing target "wse3" rectangle 1 x 1 {
-  wse.host_stream @in in
-}
