@@ -171,7 +171,7 @@ def indexed(ev: Evaluator, where: Address, type: Type) -> tuple[SSAValue, list[S
     """Return a memref with elements of a type, and the indices of an address in it."""
     builder = ev.code
     array, offset = array_at(ev, where, stored(type), types.size(stored(type)))
-    if not array.type.get_shape():  # pyright: ignore
+    if not array.type.get_shape():  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         return array, []
     if is_ssa(offset):
         return array, [builder.index(offset)]

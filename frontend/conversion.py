@@ -321,14 +321,14 @@ def _cast_at_run_time(ev: Evaluator, value: Value, type: Type, node: syntax.Node
     if isinstance(source, types.Int) and isinstance(type, types.Int):
         return emit.wrapped(builder, type, builder.extend(data, source, type.bits))
     if isinstance(source, types.Int):
-        return builder.value((arith.SIToFPOp if source.signed else arith.UIToFPOp)(data, target))  # pyright: ignore
+        return builder.value((arith.SIToFPOp if source.signed else arith.UIToFPOp)(data, target))  # pyright: ignore[reportArgumentType]
     if isinstance(type, types.Int):
-        cut = builder.value((arith.FPToSIOp if type.signed else arith.FPToUIOp)(data, target))  # pyright: ignore
+        cut = builder.value((arith.FPToSIOp if type.signed else arith.FPToUIOp)(data, target))  # pyright: ignore[reportArgumentType]
         return _within(builder, type, cut)
     assert isinstance(source, types.Float) and isinstance(type, types.Float)
     if source.bits == type.bits:
         ev.fail(node, f"'{source}' is not converted to '{type}' at run time")
-    return builder.value((arith.ExtFOp if source.bits < type.bits else arith.TruncFOp)(data, target))  # pyright: ignore
+    return builder.value((arith.ExtFOp if source.bits < type.bits else arith.TruncFOp)(data, target))
 
 
 def _cast_cb16(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> SSAValue:

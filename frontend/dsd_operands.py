@@ -69,7 +69,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
             options[name] = _option(ev, name, value, node)
         make = dsd.FaboutOp if data.output else dsd.FabinOp
         type = (dsd.FaboutType if data.output else dsd.FabinType)(mlir)  # pyright: ignore[reportArgumentType]
-        return builder.value(make(type, field(ev, data.extent), queue=symbol, color=color, options=options))  # pyright: ignore
+        return builder.value(make(type, field(ev, data.extent), queue=symbol, color=color, options=options))
     if isinstance(data, FifoDescriptor):
         return builder.value(dsd.FifoOp(data.symbol, mlir))
     if isinstance(data, CircularDescriptor) and in_register:

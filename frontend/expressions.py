@@ -378,7 +378,7 @@ def assign(ev: Evaluator, target: syntax.Node, value: Value, node: syntax.Node) 
         where.store(ev, value, target)
         return
     held = where.holder if isinstance(where, Held) else None
-    if held is not None and not where.path and held.type is types.COMPTIME_STRUCT:  # pyright: ignore
+    if held is not None and not where.path and held.type is types.COMPTIME_STRUCT:  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         where.store(ev, ev.coerce(value, types.COMPTIME_STRUCT, node), target)
         return
     where.store(ev, ev.coerce(value, where.type, node), target)

@@ -73,7 +73,7 @@ def check_active(ev: Evaluator, value: Value, position: int, node: syntax.Node) 
     """Check that only the active variant of a bare union is accessed (Types, Union types)."""
     active = getattr(value.data, "active", None)
     names = value.type.names if isinstance(value.type, types.Union) else None
-    if names is not None and active not in (None, position) and not value.type.layout:  # pyright: ignore
+    if names is not None and active not in (None, position) and not value.type.layout:  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         ev.fail(
             node,
             f"'{names[active]}' is the active variant of this union, not '{names[position]}'; assign the whole union, "

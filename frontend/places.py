@@ -405,7 +405,7 @@ class Memory(Place):
     def _load_scalar(self, ev: Evaluator) -> SSAValue:
         if types.size(self.type) > 4:
             halves = [Memory(moved(ev, self.where, half, 4), types.U32, True)._load_scalar(ev) for half in (0, 1)]
-            low, high = (ev.code.value(arith.ExtUIOp(half, scalar(self.type))) for half in halves)  # pyright: ignore
+            low, high = (ev.code.value(arith.ExtUIOp(half, scalar(self.type))) for half in halves)  # pyright: ignore[reportArgumentType]
             raised = ev.code.value(arith.ShLIOp(high, ev.code.constant(self.type, 32)))
             return ev.code.value(arith.OrIOp(low, raised))
         array, indices = indexed(ev, self.where, self.type)

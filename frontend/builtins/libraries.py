@@ -251,7 +251,7 @@ def _math(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.code.at(ev.source, node.start)
         if type is types.CB16:
             return Value(type, of_cb16(ev.code, op.name.partition(".")[2], operands, operands[0].type))
-        return Value(type, ev.code.value(op(*operands)))  # pyright: ignore
+        return Value(type, ev.code.value(op(*operands)))
 
     def safe(*numbers: float) -> float:
         try:

@@ -188,13 +188,13 @@ def test_edited_descriptions(grid: Path) -> None:
             found = json.loads(json.dumps(good))
             holder = found
             for key in path[:-1]:
-                holder = holder[key]  # pyright: ignore
-            if holder[path[-1]] == value and type(holder[path[-1]]) is type(value):  # pyright: ignore
+                holder = holder[key]
+            if holder[path[-1]] == value and type(holder[path[-1]]) is type(value):
                 continue
             if value is KeyError:
-                del holder[path[-1]]  # pyright: ignore
+                del holder[path[-1]]
             else:
-                holder[path[-1]] = value  # pyright: ignore
+                holder[path[-1]] = value
             (grid / "loom.json").write_text(json.dumps(found))
             assert refused(grid), (path, value)
             reseal(grid, found)
