@@ -642,6 +642,8 @@ struct core {
     /* Order */
     struct event *heap;
     uint64_t heap_count, heap_room;
+    struct event *kept; /* events of PEs at the border, while other partitions are at work */
+    uint64_t kept_room;
     int64_t runs_due; /* events in the heap that may bring wavelets */
     struct tile_list listed, border; /* tiles with PEs to visit */
     uint64_t listed_count;           /* PEs in `listed` */
@@ -769,6 +771,8 @@ int core_go(struct core *core, uint64_t budget);
 void visit_listed(struct core *core, struct tile_list *list, uint64_t most);
 void continue_paused(struct core *core);
 void happen(struct core *core, cycle others);
+bool has_picks(const struct core *core, cycle time, uint64_t least);
+void pick_all(struct core *core, cycle time);
 void note_touched(struct core *core, struct pe *pe);
 /* Notes that something changed that may let a PE go on. */
 static inline void touch(struct core *core, struct pe *pe) {

@@ -418,6 +418,56 @@ static void pick(struct core *core, struct pe *pe, cycle time, cycle others) {
     }
 }
 
+static bool is_pick_at(const struct event *event, cycle time) {
+    return event->time == time && event->key >> 32 == EVENT_PICK;
+}
+
+/* Returns how many PEs of a part of the heap pick at the time of the first event, at most `most` and a few more. */
+static uint64_t count_picks(const struct core *core, uint64_t from, cycle time, uint64_t most) {
+    if (from >= core->heap_count || !is_pick_at(&core->heap[from], time)) {
+        return 0;
+    }
+    uint64_t count = 1;
+    for (uint64_t k = 1; k <= 4 && count < most; k++) {
+        count += count_picks(core, 4 * from + k, time, most - count);
+    }
+    return count;
+}
+
+/* Returns whether at least so many PEs are to pick at a time, and nothing else happens before. */
+bool has_picks(const struct core *core, cycle time, uint64_t least) {
+    return count_picks(core, 0, time, least) >= least;
+}
+
+/* Lets all PEs pick that are to do so at a time; those at the border only if no other partition is at work. */
+void pick_all(struct core *core, cycle time) {
+    uint64_t kept = 0;
+    core->present = core->horizon = time;
+    while (core->heap_count > 0 && is_pick_at(core->heap, time) && !has_to_stop(core)) {
+        struct event event = pop(core);
+        struct pe *pe = event.what;
+        if (pe->queued != time) {
+            continue; /* something earlier has come since */
+        }
+        if (has_to_wait(core, pe)) {
+            grow(core, (void **)&core->kept, &core->kept_room, kept + 1, sizeof event);
+            core->kept[kept++] = event;
+            continue;
+        }
+        pe->queued = NEVER;
+        if (!pe->is_busy) {
+            visit(core, pe);
+        }
+    }
+    while (kept > 0) {
+        kept--;
+        schedule(core, time, EVENT_PICK, core->kept[kept].key & UINT32_MAX, 0, core->kept[kept].what);
+    }
+    if (core->running == NULL) {
+        core->horizon = core->present = -1;
+    }
+}
+
 /* Lets the first event of a partition happen; `others` is the cycle of the first of the other partitions. */
 void happen(struct core *core, cycle others) {
     struct event event = pop(core);

@@ -31,6 +31,7 @@ static uint32_t tiles_across(const struct core *core) {
 void prepare_tiles(struct core *core, const struct core_input *input) {
     struct partitions *partitions = core_allocate(core, 1, sizeof *partitions);
     core->partitions = partitions;
+    partitions->present = partitions->looked_at = -1;
     partitions->by_columns = core->width > core->height;
     partitions->threads = input->threads;
     partitions->parallel_from = input->parallel_from;
@@ -141,7 +142,7 @@ static void free_part(struct core *part) {
     for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
         pool_free_all(pools[k]);
     }
-    void *arrays[] = {part->heap,     part->stack,    part->arriving.list, part->at_border.list, part->blocks,
+    void *arrays[] = {part->heap, part->kept,    part->stack,    part->arriving.list, part->at_border.list, part->blocks,
                       part->warnings, part->warned, part->prints.words};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);

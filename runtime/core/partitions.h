@@ -11,6 +11,8 @@ struct partitions {
     uint64_t parallel_from; /* PEs to visit from which partitions work at the same time */
     bool by_columns;        /* strips of columns, not of rows */
     uint32_t *tiles;        /* the first of each; its last is that of the PEs at its border */
+    cycle present;          /* when all partitions pick what they pick now, or -1 */
+    cycle looked_at;        /* the last time for which it was asked how many do */
     struct crew *crew;      /* once several have had work at the same time */
 };
 

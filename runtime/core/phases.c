@@ -5,7 +5,7 @@
 
 enum {
     VISITS_ALONE = 256,      /* PEs that one thread visits before it looks whether there is work for several */
-    LEAST_STEPS_SHARED = 4096, /* steps that a partition gets, or one thread does them */
+    STEPS_SHARED = 32,  /* for each of the PEs from which partitions work at the same time: if there are fewer, one thread does them */
 };
 
 static uint64_t steps_of(const struct partitions *all) {
@@ -26,14 +26,17 @@ static bool has_work(const struct core *core) {
            core->at_border.count > 0 || core->running != NULL;
 }
 
-/* Lets a partition do what is certain while others do. */
+/* Lets a partition do what is certain while others do, or pick what is to be picked at `present`. */
 static void work(void *given, uint32_t part) {
-    struct core *core = ((struct partitions *)given)->cores[part];
+    struct partitions *all = given;
+    struct core *core = all->cores[part];
     jmp_buf without_memory;
     jmp_buf *before = core->without_memory;
     core->without_memory = &without_memory;
     if (setjmp(without_memory)) {
         core->is_out = true;
+    } else if (all->present >= 0) {
+        pick_all(core, all->present);
     } else {
         settle_credits(core);
         if (core->running != NULL && !has_to_wait(core, core->running) && core->moves > 0) {
@@ -74,24 +77,35 @@ static struct crew *crew_of(struct partitions *all) {
     return all->crew;
 }
 
+/* Returns the steps that each partition may do if all work at the same time; 0 if they should not. */
+static uint64_t share_of(const struct partitions *all, uint64_t budget) {
+    uint64_t share = all->count > 1 ? steps_left(all, budget) / all->count : 0;
+    return share >= STEPS_SHARED * all->parallel_from ? share : 0;
+}
+
+/* Has all partitions work at the same time, with so many steps each. */
+static void work_in_parallel(struct partitions *all, uint64_t share) {
+    for (uint32_t k = 0; k < all->count; k++) {
+        all->cores[k]->budget = all->cores[k]->steps + share;
+        all->cores[k]->is_parallel = true;
+    }
+    if (crew_of(all) != NULL) {
+        crew_work(all->crew, work, all, all->count);
+    } else {
+        for (uint32_t k = 0; k < all->count; k++) {
+            work(all, k);
+        }
+    }
+    for (uint32_t k = 0; k < all->count; k++) {
+        all->cores[k]->is_parallel = false;
+    }
+}
+
 /* Does some of what is certain. */
 static void advance(struct partitions *all, uint64_t budget) {
-    uint64_t share = all->count > 1 ? steps_left(all, budget) / all->count : 0;
-    if (all->count > 1 && share >= LEAST_STEPS_SHARED && is_worth_it(all)) {
-        for (uint32_t k = 0; k < all->count; k++) {
-            all->cores[k]->budget = all->cores[k]->steps + share;
-            all->cores[k]->is_parallel = true;
-        }
-        if (crew_of(all) != NULL) {
-            crew_work(all->crew, work, all, all->count);
-        } else {
-            for (uint32_t k = 0; k < all->count; k++) {
-                work(all, k);
-            }
-        }
-        for (uint32_t k = 0; k < all->count; k++) {
-            all->cores[k]->is_parallel = false;
-        }
+    uint64_t share = share_of(all, budget);
+    if (share > 0 && is_worth_it(all)) {
+        work_in_parallel(all, share);
     }
     for (uint32_t k = 0; k < all->count; k++) {
         struct core *core = all->cores[k];
@@ -155,6 +169,36 @@ static struct core *first_of(const struct partitions *all, cycle *others) {
     return first;
 }
 
+/* Lets PEs of several partitions pick at the same time if many have to at the time of the first event of all; returns
+ * false, and has done nothing, if that is not so. What one of them does reaches the others later. */
+static bool pick_in_parallel(struct partitions *all, cycle time, uint64_t budget) {
+    uint64_t share = share_of(all, budget);
+    if (share == 0 || time == all->looked_at || multicasts_wait(all->cores[0]) || runs_are_due(all->cores[0])) {
+        return false;
+    }
+    all->looked_at = time;
+    uint32_t many = 0;
+    for (uint32_t k = 0; k < all->count; k++) {
+        many += has_picks(all->cores[k], time, all->parallel_from);
+    }
+    if (many < 2) {
+        return false;
+    }
+    all->present = time;
+    work_in_parallel(all, share);
+    all->present = -1;
+    for (uint32_t k = 0; k < all->count; k++) {
+        struct core *core = all->cores[k];
+        if (core->is_out) {
+            longjmp(*core->without_memory, 1);
+        }
+        core->budget = core->steps + steps_left(all, budget);
+        deliver_at_border(core);
+        pick_all(core, time);
+    }
+    return true;
+}
+
 /* Runs until nothing can happen any more, an error, or more than `budget` steps in all. */
 int core_go(struct core *core, uint64_t budget) {
     struct partitions *all = core->partitions;
@@ -173,7 +217,9 @@ int core_go(struct core *core, uint64_t budget) {
         if (first == NULL) {
             return resources_rest(core) ? CORE_DONE : CORE_ERROR;
         }
-        first->budget = first->steps + steps_left(all, budget);
-        happen(first, others);
+        if (!pick_in_parallel(all, first->heap[0].time, budget)) {
+            first->budget = first->steps + steps_left(all, budget);
+            happen(first, others);
+        }
     }
 }

@@ -28,8 +28,9 @@ from ..test_agreement import PROGRAMS
 COUNTS = (2, 3, 7)
 """Threads; a small grid has as many partitions, of single rows or columns at most."""
 
-ONE = Way("core", (("threads", 1),), is_traced=True)
-SEVERAL = [Way("core", (("threads", count), ("parallel_from", 0)), is_traced=True) for count in COUNTS]
+ONE = Way("core", (("threads", 1),))
+SEVERAL = [Way("core", (("threads", count), ("parallel_from", 0))) for count in COUNTS]
+"""Without traces, for which there is one partition."""
 
 
 def disagreements(program: RandomProgram) -> list[str]:
@@ -41,7 +42,7 @@ def disagreements(program: RandomProgram) -> list[str]:
 @settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
 @given(PROGRAMS)
 def test_random_programs(program: RandomProgram) -> None:
-    """Memory, clocks, counts, findings, words for the host, errors and traces are the same."""
+    """Memory, clocks, counts, findings, words for the host and errors are the same."""
     assert disagreements(program) == []
 
 
