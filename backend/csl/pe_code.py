@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
 from ...csl import syntax
@@ -332,10 +332,10 @@ class PeCode(Code):
         if place.pointer is not None:
             raise refuse(op, "dsd.tensor_access of a wse.view cannot be written in CSL; use dsd.mem1d or dsd.mem4d")
         base = place.expression
-        indices = [self._affine(op, index) for index in op.access.results]
+        variables = [tree.name(variable) for variable in self._induction_variables(op)]
+        indices = [self._affine(op, index, variables) for index in op.access.results]
         if not indices:
             raise refuse(op, "dsd.tensor_access of a scalar cannot be written in CSL; use dsd.mem1d")
-        variables = [tree.name(variable) for variable in self._induction_variables(op)]
         extents: list[Expression] = [tree.integer(extent) for extent in op.extents]
         return syntax.TensorAccess(NOWHERE, NOWHERE, variables, extents, base, indices)
 
@@ -344,17 +344,11 @@ class PeCode(Code):
         names = Names(self.names)
         return [names.new(_INDUCTION_VARIABLES[position]) for position in range(op.access.num_dims)]
 
-    def _affine(self, op: dsd.TensorAccessOp, index: AffineExpr) -> Expression:
-        match index:
-            case AffineDimExpr():
-                return tree.name(self._induction_variables(op)[index.position])
-            case AffineConstantExpr():
-                return tree.integer(index.value)
-            case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
-                operator = "+" if index.kind is AffineBinaryOpKind.Add else "*"
-                return tree.binary(operator, self._affine(op, index.lhs), self._affine(op, index.rhs))
-            case _:
-                raise refuse(op, f"index {index} of dsd.tensor_access cannot be written in CSL; use sums of products")
+    def _affine(self, op: dsd.TensorAccessOp, index: AffineExpr, variables: Sequence[Expression]) -> Expression:
+        found = tree.affine(index, variables)
+        if found is None:
+            raise refuse(op, f"index {index} of dsd.tensor_access cannot be written in CSL; use sums of products")
+        return found
 
     def _fabric_descriptor(self, op: dsd.FabricDescriptorOp) -> None:
         if op.queue_name is None:

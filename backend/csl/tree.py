@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...csl import syntax
 from ...csl.syntax import Expression, Statement
@@ -24,6 +25,22 @@ def integer(value: int) -> Expression:
     """Return a literal as the parser reads it: a sign is an operator."""
     literal = syntax.Integer(NOWHERE, NOWHERE, abs(value), str(abs(value)))
     return unary("-", literal) if value < 0 else literal
+
+
+def affine(index: AffineExpr, variables: Sequence[Expression]) -> Expression | None:
+    """Return an index as sums and products of variables and numbers; None if it takes more than these."""
+    match index:
+        case AffineDimExpr():
+            return variables[index.position]
+        case AffineConstantExpr():
+            return integer(index.value)
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
+            left, right = affine(index.lhs, variables), affine(index.rhs, variables)
+            if left is None or right is None:
+                return None
+            return binary("+" if index.kind is AffineBinaryOpKind.Add else "*", left, right)
+        case _:
+            return None
 
 
 def string(value: str) -> syntax.String:

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
 from ...backend.csl import tree
@@ -405,7 +405,7 @@ class CslCode(Code):
             if op.tensor_access is None:
                 indices: list[Expression] = [*variables]
             else:
-                indices = [self._affine(op, index) for index in op.tensor_access.data.results]
+                indices = [self._affine(op, index, variables) for index in op.tensor_access.data.results]
             extents = [self.value(size) for size in sizes]
             fields = {
                 "tensor_access": syntax.TensorAccess(NOWHERE, NOWHERE, variables, extents, base, indices),
@@ -417,17 +417,11 @@ class CslCode(Code):
         names = Names(self.names)
         return [names.new(letter) for letter in "ijkl"][position]
 
-    def _affine(self, op: Operation, index: AffineExpr) -> Expression:
-        match index:
-            case AffineDimExpr():
-                return tree.name(self._induction(index.position))
-            case AffineConstantExpr():
-                return tree.integer(index.value)
-            case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
-                operator = "+" if index.kind is AffineBinaryOpKind.Add else "*"
-                return tree.binary(operator, self._affine(op, index.lhs), self._affine(op, index.rhs))
-            case _:
-                raise refuse(op, f"index {index} of {op.name} cannot be imported; use sums of variables times numbers")
+    def _affine(self, op: Operation, index: AffineExpr, variables: Sequence[Expression]) -> Expression:
+        found = tree.affine(index, variables)
+        if found is None:
+            raise refuse(op, f"index {index} of {op.name} cannot be imported; use sums of variables times numbers")
+        return found
 
     def _fabric_descriptor(self, op: csl.GetFabDsdOp) -> None:
         way = "input" if op.result.type.data is csl.DsdKind.fabin_dsd else "output"
