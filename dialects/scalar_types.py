@@ -20,6 +20,9 @@ from ..operations.scalar_types import numpy_type
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+SCALAR_DIALECTS = ("arith", "math")
+"""xDSL's dialects of scalar code, at every level."""
+
 _INTEGER_KINDS = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64"}
 _OTHER_KINDS: dict[type[Attribute], str] = {
     Float32Type: "f32", Float16Type: "f16", BFloat16Type: "bf16", IndexType: "index",

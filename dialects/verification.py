@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
+from .scalar_types import SCALAR_DIALECTS
 from .traits import VerifiedByDescriptors, VerifiedByKind
 
 
@@ -70,9 +71,7 @@ def _operation_in(traceback: TracebackType | None) -> Operation | None:
 
 
 _FOREIGN_BY_KIND = frozenset({"scf.yield", "memref.load", "memref.store"})
-"""Operations of xDSL's dialects to which the trait `VerifiedByKind` would apply, beside those of `_SCALAR_DIALECTS`."""
-
-_SCALAR_DIALECTS = ("arith", "math")
+"""Operations of xDSL's dialects to which the trait `VerifiedByKind` would apply, beside those of `SCALAR_DIALECTS`."""
 
 
 class _Sight(Enum):
@@ -88,7 +87,7 @@ class _Sight(Enum):
     @staticmethod
     def of(kind: type[Operation]) -> _Sight:
         by_kind = kind.has_trait(VerifiedByKind, value_if_unregistered=False)
-        if by_kind or kind.name in _FOREIGN_BY_KIND or kind.name.partition(".")[0] in _SCALAR_DIALECTS:
+        if by_kind or kind.name in _FOREIGN_BY_KIND or kind.name.partition(".")[0] in SCALAR_DIALECTS:
             return _Sight.KIND
         if kind.has_trait(VerifiedByDescriptors, value_if_unregistered=False):
             return _Sight.DESCRIPTORS

@@ -45,14 +45,14 @@ from ..dialects.machine.region_overlap import first_overlap
 from ..dialects.machine.rules import rectangle_problem
 from ..dialects.machine.sharing import Ask, Variants
 from ..dialects.machine.source_names import set_source_name, source_name
+from ..dialects.scalar_types import SCALAR_DIALECTS
 from ..dialects.traversal import walk
 from ..operations import integers
 from ..targets.wavelets import POINTER_EXTENT, WORD_BITS
 
-BUFFERS_LISTED = 8
+MAX_NAMED_BUFFERS = 8
 """How many buffers the error about full memory names."""
 
-SCALAR_DIALECTS = ("arith", "math")
 STRUCTURE = (scf.IfOp, scf.ForOp, scf.WhileOp, scf.YieldOp, scf.ConditionOp)
 
 
@@ -398,9 +398,9 @@ class _PeLowering:
     def _memory_error(self, allocations: Sequence[Allocation]) -> str:
         used = sum(2 * allocation.words for allocation in allocations)
         largest = sorted(allocations, key=lambda allocation: -allocation.words)
-        listed = ", ".join(f"@{a.name} {2 * a.words:,}" for a in largest[:BUFFERS_LISTED])
-        rest = sum(2 * allocation.words for allocation in largest[BUFFERS_LISTED:])
-        more = f", {len(largest) - BUFFERS_LISTED} others {rest:,}" if rest else ""
+        listed = ", ".join(f"@{a.name} {2 * a.words:,}" for a in largest[:MAX_NAMED_BUFFERS])
+        rest = sum(2 * allocation.words for allocation in largest[MAX_NAMED_BUFFERS:])
+        more = f", {len(largest) - MAX_NAMED_BUFFERS} others {rest:,}" if rest else ""
         padding = "" if used > self.target.memory_bytes else " with their alignment"
         return (
             f"the buffers of @{self.pe.sym_name.data} take {used:,} bytes{padding}, but a PE of {self.target.name} has "

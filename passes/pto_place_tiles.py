@@ -32,7 +32,7 @@ from ..dialects.pto.types import TileBufType
 from ..dialects.traversal import walk
 from ..targets.chip import Chip
 
-NAMED_TILES = 8
+MAX_NAMED_TILES = 8
 """How many tiles the error about too little memory names."""
 
 
@@ -113,8 +113,8 @@ def _state(op: AllocTileOp, address: int) -> None:
 def _too_small(space: AddressSpace, memory: Memory, sizes: Mapping[AllocTileOp, int]) -> Exception:
     """Return the error about a full memory, which names the largest tiles in it."""
     by_size = sorted(sizes, key=lambda tile: -sizes[tile])
-    named = ", ".join(_name(tile, sizes[tile]) for tile in by_size[:NAMED_TILES])
-    more = f", and {len(by_size) - NAMED_TILES} more" if len(by_size) > NAMED_TILES else ""
+    named = ", ".join(_name(tile, sizes[tile]) for tile in by_size[:MAX_NAMED_TILES])
+    more = f", and {len(by_size) - MAX_NAMED_TILES} more" if len(by_size) > MAX_NAMED_TILES else ""
     others = sum(size for _, size in memory.occupied) + sum(memory.behind)
     besides = f" beside {others} bytes in use" if others else ""
     return refusal(

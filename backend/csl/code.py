@@ -18,6 +18,7 @@ from xdsl.traits import is_side_effect_free
 from ...csl import syntax
 from ...csl.syntax import Expression, Statement
 from ...diagnostics.errors import LoomError
+from ...dialects.scalar_types import SCALAR_DIALECTS
 from . import tree
 from .names import Names
 from .scalars import expression_of, reads_well_in
@@ -198,7 +199,7 @@ class Code:
         """Note the statements that an operation became."""
 
     def _other(self, op: Operation) -> None:
-        if op.dialect_name() in ("arith", "math"):
+        if op.dialect_name() in SCALAR_DIALECTS:
             expression = expression_of(op, self)
             if expression is not None:
                 self.bind(op, expression)

@@ -10,14 +10,14 @@ The dialect knows nothing of how queues, microthreads or registers are chosen.
 
 from __future__ import annotations
 
+from ..machine.modes import Priority as Priority
+from ..machine.modes import SimdMode as SimdMode
 from ..members import dialect_of, members
 from . import attributes, builtins, derived, fabric, fifo, memory, types
 from .attributes import AsyncAttr as AsyncAttr
 from .attributes import ControlAction as ControlAction
 from .attributes import OnControlAttr as OnControlAttr
-from .attributes import Priority as Priority
 from .attributes import PriorityAttr as PriorityAttr
-from .attributes import SimdMode as SimdMode
 from .attributes import SimdModeAttr as SimdModeAttr
 from .attributes import ZeroedSource as ZeroedSource
 from .attributes import ZeroedSourceAttr as ZeroedSourceAttr

@@ -16,25 +16,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ..machine.modes import Priority, SimdMode
 from ..wse import Scope, verify_task_to_activate, verify_task_to_unblock
-
-
-class Priority(StrEnum):
-    """How eagerly the hardware runs a microthread (DSD-231, DSD-232)."""
-
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-
-
-class SimdMode(StrEnum):
-    """How 16-bit values travel in wavelets (DSD-238 to DSD-242)."""
-
-    SIMD_32 = "simd_32"
-    SIMD_64 = "simd_64"
-    SIMD_32_OR_64 = "simd_32_or_64"
-    SIMD_OFF = "simd_off"
-    SIMD_MAX = "simd_max"
 
 
 class ZeroedSource(StrEnum):

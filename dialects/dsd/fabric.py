@@ -20,9 +20,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets.wavelets import EXTENTS
 from ..building import build, symbol
+from ..machine.modes import SimdMode
 from ..traits import VerifiedByKind
 from ..wse import ColorOp, InputQueueOp, OutputQueueOp, Scope, SymbolUser
-from .attributes import PriorityAttr, SimdMode, SimdModeAttr, ZeroedSourceAttr
+from .attributes import PriorityAttr, SimdModeAttr, ZeroedSourceAttr
 from .fields import (
     Integer,
     constant_extent,

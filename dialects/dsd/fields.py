@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, i16
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, i16
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -44,7 +44,7 @@ def parse_integers(parser: Parser) -> list[int]:
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False))
 
 
-DYNAMIC = -(1 << 63)
+DYNAMIC = DYNAMIC_INDEX
 """Stands in a list of numbers for a field that is a value."""
 
 

@@ -14,7 +14,8 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import Priority, PriorityAttr, SimdMode, SimdModeAttr, ZeroedSource, ZeroedSourceAttr
+from ..machine.modes import Priority, SimdMode
+from .attributes import PriorityAttr, SimdModeAttr, ZeroedSource, ZeroedSourceAttr
 
 _ENUM_OPTIONS: Mapping[str, Callable[[AttrParser], Attribute]] = {
     "priority": lambda parser: PriorityAttr(parser.parse_str_enum(Priority)),

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from ..machine.elements import ELEMENT_TYPES as ELEMENT_TYPES
 from ..machine.elements import verify_element_type as verify_element_type
+from ..machine.modes import PRIORITIES as PRIORITIES
 from ..machine.symbols import SymbolUser as SymbolUser
 from ..members import dialect_of
 from . import (
@@ -38,7 +39,6 @@ from .access import Array as Array
 from .access import LoadOp as LoadOp
 from .access import StoreOp as StoreOp
 from .asynchronous import CONTROL_ACTIONS as CONTROL_ACTIONS
-from .asynchronous import PRIORITIES as PRIORITIES
 from .asynchronous import AsynchronousOp as AsynchronousOp
 from .channels import AcquireOp as AcquireOp
 from .channels import ChannelOp as ChannelOp

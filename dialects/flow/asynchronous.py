@@ -17,10 +17,9 @@ from xdsl.utils.exceptions import VerifyException
 from ..assembly import parse_symbol
 from ..building import integer, string, symbol
 from ..machine.code import verify_activated
+from ..machine.modes import PRIORITIES
 from ..machine.symbols import Scope, SymbolUser
 from .code import verify_task_to_block
-
-PRIORITIES = ("low", "medium", "high")
 
 CONTROL_ACTIONS = ("terminate", "activate", "unblock")
 

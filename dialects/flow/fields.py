@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets.wavelets import EXTENTS
 
-DYNAMIC = -(1 << 63)
+DYNAMIC = DYNAMIC_INDEX
 """Marks an integer field whose value is the next SSA operand of its group."""
 
 LITERALS = range(-EXTENTS[-1], len(EXTENTS))

@@ -20,6 +20,7 @@ from ...targets import Target
 from ..assembly import parse_attributes, parse_options, parse_symbol, print_attributes
 from .code import verify_activated
 from .memory import BufferOperation
+from .modes import PRIORITIES, SIMD_MODES
 from .rules import verify_fifos
 from .symbols import Scope, SymbolDefinition, SymbolUser
 
@@ -28,9 +29,6 @@ FIFO_SIDES = ("read", "write")
 
 FIFO_ACTIONS = ("test_or_suspend", "terminate", "suspend", "fault")
 """What an operation can do that finds a FIFO empty or full (DSD-130 to DSD-135)."""
-
-_PRIORITIES = ("low", "medium", "high")
-_SIMD_MODES = ("simd_32", "simd_64", "simd_32_or_64", "simd_off", "simd_max")
 
 
 def verify_fifo_side(side: str) -> None:
@@ -71,8 +69,8 @@ def parse_fifo_options(parser: Parser, names: Sequence[str]) -> dict[str, Attrib
         "activate_pop": lambda: parse_symbol(parser),
         "register": lambda: IntegerAttr(parser.parse_integer(allow_boolean=False), i64),
         "xdsr": lambda: IntegerAttr(parser.parse_integer(allow_boolean=False), i64),
-        "priority": word(_PRIORITIES),
-        "simd": word(_SIMD_MODES),
+        "priority": word(PRIORITIES),
+        "simd": word(SIMD_MODES),
     }
     return parse_options(parser, {name: kinds[name] for name in names})
 

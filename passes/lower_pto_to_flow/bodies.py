@@ -52,6 +52,7 @@ from ...dialects.pto.memory import (
 )
 from ...dialects.pto.tiles import TileOperation, TPrintOp
 from ...dialects.pto.types import PartitionTensorViewType, PipeType, TensorViewType, TileBufType, element_bytes
+from ...dialects.scalar_types import SCALAR_DIALECTS
 from ...targets.chip import BOX_ROWS, SCALE_BOX
 from .barriers import Barriers
 from .control_flow import ControlFlow, single_block
@@ -61,8 +62,6 @@ from .pipes import Machine, Pipes, Plan
 from .tile_operations import CONVERTER, TileOperations
 from .unused import erase_unused
 from .views import GLOBAL_MEMORY, SPACES, TENSOR_RANK, Declared, Number, View, tile_strides
-
-SCALAR_DIALECTS = ("arith", "math")
 
 ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
 """Attributes of a function a host starts: the names of its arguments in the source, and what those that are pointers

@@ -1,0 +1,27 @@
+"""Priorities of microthreads and SIMD modes of wavelets, as the wafer's dialects write them."""
+
+from __future__ import annotations
+
+from xdsl.utils.str_enum import StrEnum
+
+
+class Priority(StrEnum):
+    """How eagerly the hardware runs a microthread (DSD-231, DSD-232)."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class SimdMode(StrEnum):
+    """How 16-bit values travel in wavelets (DSD-238 to DSD-242)."""
+
+    SIMD_32 = "simd_32"
+    SIMD_64 = "simd_64"
+    SIMD_32_OR_64 = "simd_32_or_64"
+    SIMD_OFF = "simd_off"
+    SIMD_MAX = "simd_max"
+
+
+PRIORITIES = tuple(each.value for each in Priority)
+SIMD_MODES = tuple(each.value for each in SimdMode)
