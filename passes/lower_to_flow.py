@@ -243,6 +243,7 @@ class _PeLowering:
         self.lowered = program.lowered
         self.buffers = [op for op in pe.body.block.ops if isinstance(op, wse.BufferOp)]
         self.input_queues = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.InputQueueOp)}
+        self.fifos = {op.sym_name.data: op for op in pe.body.block.ops if isinstance(op, wse.FifoOp)}
         self.queue_ids = {op.sym_name.data: op.queue_id for op in pe.body.block.ops if isinstance(op, wse.QueueOp)}
         self.kept_registers = program.kept_registers(pe)
         self.fifo_buffers = {op.buffer.string_value() for op in pe.body.block.ops if isinstance(op, wse.FifoOp)}
@@ -263,7 +264,7 @@ class _PeLowering:
                     name = op.sym_name.data
                     new = flow.BufferOp(name, self.addresses[name], op.type, op.value)
                 case wse.FifoOp():
-                    # Registers are loaded with it; priority and SIMD mode change nothing in flow.
+                    # Registers are loaded with it; operations have its priority; the SIMD mode changes nothing in flow.
                     options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}
                     new = flow.FifoOp(op.sym_name.data, op.buffer.string_value(), options=options)
                 case wse.InitialOp():
@@ -324,6 +325,9 @@ class _PeLowering:
                 return (file, register) in self.kept_registers
             case "queue id", (str(queue),):
                 return self.queue_ids.get(queue)
+            case "priority", (str(fifo),):
+                priority = self.fifos[fifo].priority
+                return None if priority is None else priority.data
             case "unblocked", (str(symbol),):
                 return self._unblocked(symbol)
             case _:
@@ -937,7 +941,7 @@ class _BodyLowering:
                 number = None if name is None else self.ask("queue id", name)
             if number is None:
                 raise _refuse(op, "dsr.load is asynchronous and its queue has no id; run dsd-assign-queues before")
-            properties = self._settings(op, settings, number, None)
+            properties = self._settings(op, settings, number, self._priority(settings, [op.descriptor]))
         number = op.register.number
         assert number is not None
         self._append(
@@ -967,7 +971,8 @@ class _BodyLowering:
         if settings is None or settings.microthread is None:
             properties = None
         else:
-            properties = self._settings(op, settings, settings.microthread, _priority(op, settings))
+            descriptors = map(op.descriptor_of, op.table_operands)
+            properties = self._settings(op, settings, settings.microthread, self._priority(settings, descriptors))
         with_result = op.result is not None
         self._emit(
             op,
@@ -987,6 +992,21 @@ class _BodyLowering:
             self._on_control(op, settings),
             priority,
         )
+
+    def _priority(self, settings: dsd.AsyncAttr, descriptors: Iterable[SSAValue | None]) -> str | None:
+        """Return the priority: that of the operation or load on WSE-2, of its first operand that is a fabric descriptor
+        or a FIFO on WSE-3 (DSD-225, DSD-227, AMB-13)."""
+        if settings.microthread_priority is not None:
+            return settings.microthread_priority.value
+        for descriptor in descriptors:
+            match None if descriptor is None else dsd.defining_op(descriptor):
+                case dsd.FabricDescriptorOp() as made_by:
+                    return None if made_by.priority is None else made_by.priority.data.value
+                case dsd.FifoOp() as made_by:
+                    return cast("str | None", self.ask("priority", made_by.fifo.string_value()))
+                case _:
+                    pass
+        return None
 
     def _on_control(self, op: Operation, settings: dsd.AsyncAttr) -> tuple[str, str | None] | None:
         control = settings.control
@@ -1041,18 +1061,6 @@ def _is_kept(operand: SSAValue) -> bool:
     """Return True if an operand is a register that another body has loaded, or one that operations move on."""
     owner = operand.owner
     return isinstance(owner, dsr.GetDsrOp) or (isinstance(owner, dsr.LoadOp) and owner.save_address is not None)
-
-
-def _priority(op: dsd.DsdOperation, settings: dsd.AsyncAttr) -> str | None:
-    """Return the priority: that of the operation on WSE-2, of its first fabric operand on WSE-3 (DSD-225, AMB-13)."""
-    if settings.microthread_priority is not None:
-        return settings.microthread_priority.value
-    for operand in op.fabric_operands:
-        descriptor = op.descriptor_of(operand)
-        made_by = None if descriptor is None else dsd.defining_op(descriptor)
-        if isinstance(made_by, dsd.FabricDescriptorOp):
-            return None if made_by.priority is None else made_by.priority.data.value
-    return None
 
 
 def _fields(static: DenseArrayBase, values: Sequence[SSAValue]) -> list[int | SSAValue]:

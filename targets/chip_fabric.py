@@ -30,5 +30,6 @@ def as_fabric(chip: Chip, lanes: int) -> Target:
         local_task_ids=range(0), reserved_local_task_ids=(), control_task_ids=range(0), input_queue_words=(),
         output_queue_words=(), microthreads=0, dsr_dest=0, dsr_src0=0, dsr_src1=0, xdsrs=0, srs=0, fifos=0,
         fifo_alignment=2, fifo_actions=False, max_fabric_inputs=0, data_tasks_by_color=False, queues_keep_color=False,
-        microthread_of_queue=False, operation_priority=False, timing=_UNTIMED,
+        microthread_of_queue=False, operation_priority=False, default_priority="low",
+        main_thread_priority="low", timing=_UNTIMED,
     )  # fmt: skip

@@ -10,6 +10,9 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import floor
 
+LEVELS = ("low", "medium_low", "medium", "medium_high", "high")
+"""Priorities of what shares the datapath of a PE, the lowest first (DSD-225, DSD-233, DSD-234)."""
+
 
 @dataclass(frozen=True)
 class Timing:
@@ -200,6 +203,10 @@ class Target:
     """An operation runs on the microthread that has the number of its queue; otherwise on any."""
     operation_priority: bool
     """A priority is given to an operation; otherwise to a fabric descriptor."""
+    default_priority: str
+    """The priority of an asynchronous operation for which none is given, one of `LEVELS`."""
+    main_thread_priority: str
+    """That of the operations for which tasks wait, unless the program raises it."""
     timing: Timing
     memcpy: MemcpyResources = MemcpyResources()
     message_colors: tuple[int, ...] = ()

@@ -47,6 +47,7 @@ TARGET = replace(
     queues_keep_color=False,  # DSD documentation
     microthread_of_queue=True,  # DSD documentation
     operation_priority=True,  # DSD documentation
+    default_priority="low",  # DSD documentation
     memcpy=replace(
         wse3.TARGET.memcpy,
         local_task_ids=(21, 22, 23, 27, 28, 29, 30),  # task ids are shared with colors

@@ -90,6 +90,8 @@ TARGET = Target(
     queues_keep_color=True,  # DSD documentation
     microthread_of_queue=False,  # DSD documentation
     operation_priority=False,  # DSD documentation
+    default_priority="high",  # DSD documentation
+    main_thread_priority="medium_low",  # DSD documentation
     timing=TIMING,
     memcpy=MemcpyResources(
         # SDK documentation, host runtime and tensor streaming.

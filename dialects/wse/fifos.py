@@ -38,8 +38,8 @@ class FifoOp(FifoOperation):
     `test_or_suspend`, the default (DSD-136), stops a synchronous one, whose result is then false (DSD-131), and lets
     an asynchronous one wait (DSD-132); `terminate` ends either as if it were done (DSD-133), `suspend` lets either wait
     (DSD-134), and `fault` is an error (DSD-135). `register` is the dest and the src1 register that hold the FIFO from
-    the start on, with `xdsr` (DSR-071, DSR-074). `priority` (WSE-3, DSD-227) and `simd` (WSE-2, DSD-243) are kept for
-    the machine and change nothing here.
+    the start on, with `xdsr` (DSR-071, DSR-074). `priority` (WSE-3, DSD-227) is that of asynchronous
+    operations on the FIFO; `simd` (WSE-2, DSD-243) is kept for the machine and changes nothing here.
 
     Refused are: a buffer that is a scalar, or is the memory of another FIFO, or has an alignment below the target's for
     FIFOs (DSD-118); a task that is not local (DSD-143); on WSE-2 the actions `suspend` and `fault`, and any

@@ -31,6 +31,7 @@ from .model import (
     HostStream,
     SwitchedColor,
 )
+from .priorities import levels_of, main_level
 from .routers import routers_of, switched_color
 from .routes import RAMP, Paths, Routers, trace
 from .ways import Ways
@@ -406,6 +407,8 @@ class _Connector:
             np.array(self.findings, FINDING),
             _by_queue(self.lost),
             _by_queue(self.unread),
+            levels_of(self.tables, self.target),
+            np.full(len(self.tables["classes"]), main_level(self.target), np.uint8),
         )
 
 

@@ -153,6 +153,13 @@ class Fabric:
     unread: Array
     """int32 [n, 3] output queue, unit, and a PE that gets its wavelets and has no queue for the color."""
 
+    # Priorities
+    levels: Array
+    """uint8 [classes] levels that the operations of a class on queues and FIFOs have, as bits by their places in
+    `targets.model.LEVELS`; 0 if they are all alike, so that none holds up another."""
+    main_levels: Array
+    """uint8 [classes] level of the operations for which tasks wait."""
+
     def units(self, number: int) -> Array:
         """Return the PEs of a class."""
         return self.unit_pes[self.class_first[number] : self.class_first[number + 1]]

@@ -19,6 +19,7 @@ from ...targets.model import Timing
 from ..counted import Counted
 from ..engine import BUDGET, DONE, ERROR, Position, Printed, Totals
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
+from ..fabric.priorities import priority_levels
 from ..fabric.stack import stack_rooms
 from ..findings import FINDING, MAX_WARNINGS, VALUES, Code
 from ..reports.rest import Rest
@@ -48,6 +49,7 @@ from .messages import Network
 from .multicast import Multicast
 from .order import Kind, Order
 from .pes import PE, Issue, UnitClass
+from .priorities import Datapath
 from .program import Program
 from .queues import InputQueue, OutputQueue, Run, Way
 from .resources import Resource, User
@@ -86,6 +88,7 @@ class Machine:
     ) -> None:
         self.fabric = fabric
         self.timing: Timing = fabric.target.timing
+        self.priority_levels = priority_levels(fabric.target)
         self.program = Program(fabric.tables, fabric.target)
         self.trace = None if tracing is None else Trace(tracing)
         self.counted = Counted(fabric.tables) if counts else None
@@ -144,7 +147,10 @@ class Machine:
         buffers = range(row.buffers, row.buffers + row.buffer_count)
         variables = Variables((self.variable(buffer) for buffer in buffers if self._elements(buffer)), words)
         room = int(self._stack_rooms[number])
-        return UnitClass(number, row, words, room, variables, bool(row.flags & CLASS_TRAPS))
+        return UnitClass(
+            number, row, words, room, variables, bool(row.flags & CLASS_TRAPS), int(self.fabric.levels[number]),
+            int(self.fabric.main_levels[number]),
+        )  # fmt: skip
 
     def _elements(self, buffer: int) -> int:
         return self.program["buffers"][buffer].elements
@@ -158,6 +164,7 @@ class Machine:
     def _make_pe(self, cls: UnitClass, unit: int, number: int) -> PE:
         y, x = divmod(number, self.width)
         pe = PE(number, x, y, unit, cls, memoryview(self.memory[cls.number][unit]))
+        pe.datapath = Datapath(cls.levels) if cls.levels else None
         row = cls.row
         for queue in range(row.queues, row.queues + row.queue_count):
             self._make_queue(pe, queue)

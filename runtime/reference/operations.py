@@ -17,6 +17,7 @@ from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
 from .elements import Operand, compute
 from .endings import settle, signal
 from .pes import PE, Issue
+from .priorities import HeldSend, note_work, turn_of
 from .receiving import deliver, receive
 from .sending import transmit
 from .sends import Send
@@ -158,7 +159,8 @@ def _send(
     issued = pe.now
     if destination.message:
         _check_message(machine, issue, destination, count)
-    done = issued + (timing.inject if issue.is_async else setup) + rate * count
+    setup = timing.inject if issue.is_async else setup
+    done = issued + setup + rate * count
     wavelets = -(-count // destination.lanes)
     send = Send(
         issue, queue, wavelets, done, issued + timing.inject + (wavelets - 1) * rate * destination.lanes, unheld=done
@@ -168,9 +170,16 @@ def _send(
         used.append(machine.thread(pe, issue.settings.microthread))
     for resource in used:
         resource.use(issue.user, issued, done)
+    turn = turn_of(machine, issue) if count and queue.network is None else None
+    if turn is not None:
+        payload = compute(machine, issue, destination, sources, 0, count, {})
+        send.waiting = 1
+        HeldSend(send, destination, payload, issued, rate, setup, turn).begin(machine)
+    elif count:
+        note_work(machine, issue, issued, rate, rate, count)
     if queue.network is not None and (destination.message or destination.control):
         send.waiting = 1
-    if count:
+    if count and turn is None:
         payload = compute(machine, issue, destination, sources, 0, count, {})
         transmit(machine, issue, destination, payload, issued + timing.inject, rate, last=True, send=send)
         deliver(machine)

@@ -24,6 +24,8 @@ class Kind(IntEnum):
     """An operation looks at a FIFO that may have nothing for it."""
     PICK = 4
     """A PE picks a task."""
+    TURN = 5
+    """An operation takes an element if none of higher priority is at work."""
 
 
 Act: TypeAlias = Callable[[int], None]

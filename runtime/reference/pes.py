@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .descriptors import Descriptor, Held
 from .fifos import Fifo
@@ -12,6 +12,9 @@ from .queues import InputQueue, OutputQueue
 from .resources import Resource, User
 from .tasks import NEVER, Task
 from .variables import Variables
+
+if TYPE_CHECKING:
+    from .priorities import Datapath
 
 NOT_BEGUN, WANTS_STEP = -1, -2
 """In place of an instruction: the start of a task that is not counted yet, before and after it is traced."""
@@ -48,6 +51,10 @@ class UnitClass:
     variables: Variables
     traps: bool
     """True if floating point exceptions may stop its PEs."""
+    levels: int
+    """Levels of priority that its operations on queues and FIFOs have, as bits; 0 if they are all alike."""
+    main_level: int
+    """That of the operations for which tasks wait."""
 
 
 @dataclass(eq=False, slots=True)
@@ -79,6 +86,8 @@ class PE:
     """Microthreads that have been used."""
     unmasked: int = 0
     """Floating point exceptions that stop it, as bits."""
+    datapath: Datapath | None = None
+    """What its operations share, if they have several priorities."""
 
     # The task that runs, or waits for an operation
     task: Task | None = None

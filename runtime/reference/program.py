@@ -36,6 +36,8 @@ class Settings:
     """True if a control wavelet ends it."""
     control_activate: int | None = None
     control_unblock: int | None = None
+    priority: int = 0
+    """By number in `instructions.PRIORITIES`."""
 
     @property
     def is_async(self) -> bool:
@@ -167,7 +169,7 @@ def _settings(row: Row, on_control: bool) -> Settings:
         return Settings()
     return Settings(
         row.microthread, task(row.activate), task(row.unblock), on_control, task(row.control_activate),
-        task(row.control_unblock),
+        task(row.control_unblock), row.priority,
     )  # fmt: skip
 
 

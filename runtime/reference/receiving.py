@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...targets.wavelets import ENDLESS_EXTENT, WORD_MASK
@@ -21,6 +22,7 @@ from .endings import resume, signal, taken
 from .fifos import Side, places
 from .order import Kind
 from .pes import Issue
+from .priorities import Turn, level_of, note_work, turn_of
 from .queues import InputQueue, Run
 from .resources import Resource
 from .room import room
@@ -66,6 +68,8 @@ class OpenOperation:
     """That FIFO's end."""
     credits: Takes | None = None
     """For how many elements that it sends there is room, and when the credits are back."""
+    turn: Turn | None = None
+    """When it looks if it may take an element, if operations of higher priority may hold it back."""
 
     @property
     def is_polling(self) -> bool:
@@ -106,6 +110,10 @@ def receive(
         resource.use(issue.user, pe.now, NEVER)
     if machine.statistics is not None:
         machine.statistics.receives(issue, setup, operation.time)
+    operation.turn = turn_of(machine, issue)
+    if pe.datapath is not None:
+        pe.datapath.begin(level_of(machine, issue), operation.turn)
+    machine.is_pressed |= operation.turn is not None
     if settings.is_async:
         pe.now += machine.timing.async_issue
         post(machine, operation)
@@ -206,6 +214,9 @@ def _take_stored(machine: Machine, queue: InputQueue) -> None:
     """Let the operations that wait for a queue take what is in it."""
     while queue.runs and queue.waiting:
         operation = queue.waiting[0]
+        if operation.turn is not None:
+            _await_turn(machine, operation)
+            return
         _leave(operation)
         if not _proceed(machine, operation):
             _wait(machine, operation)
@@ -229,6 +240,9 @@ def _close(machine: Machine, operation: OpenOperation) -> None:
         machine.trace.completes(operation.issue, operation.time, operation.count)
     for resource in operation.resources:
         resource.release(operation.time)
+    datapath = operation.issue.pe.datapath
+    if datapath is not None:
+        datapath.end(level_of(machine, operation.issue), operation.turn)
 
 
 # Taking
@@ -236,6 +250,9 @@ def _close(machine: Machine, operation: OpenOperation) -> None:
 
 def _proceed(machine: Machine, operation: OpenOperation) -> bool:
     """Let an operation take what is in its queues; return True if it has ended."""
+    if operation.turn is not None and operation.position < operation.count:
+        _await_turn(machine, operation)
+        return False
     while operation.position < operation.count:
         if not all(queue.runs for queue in operation.queues):
             return operation.is_polling and _ends_without_elements(machine, operation)
@@ -257,6 +274,81 @@ def _proceed(machine: Machine, operation: OpenOperation) -> bool:
         for queue in operation.queues:
             queue.recount()
     return True
+
+
+# In turns
+
+
+def _await_turn(machine: Machine, operation: OpenOperation) -> None:
+    """Have an operation that can be held back look when it can take its next element, as far as is known."""
+    cycle = _ready(machine, operation)
+    if cycle is not None:
+        assert operation.turn is not None
+        operation.turn.at(machine, operation.issue.pe, cycle, partial(_take_turn, machine, operation))
+
+
+def _ready(machine: Machine, operation: OpenOperation) -> int | None:
+    """Return when an operation can take its next element; None if it lacks something, and goes on when that comes."""
+    begin, turn, datapath = operation.time, operation.turn, operation.issue.pe.datapath
+    for queue, side in zip(operation.queues, operation.sides, strict=True):
+        if side is None and not queue.runs:
+            return None
+        begin = begin if side is not None else max(begin, queue.runs[0].head_time)
+    operation.credits = None
+    if not operation.header and not _has_room(machine, operation):
+        return None
+    if operation.credits is not None:
+        begin = max(begin, operation.credits.first)
+    assert turn is not None
+    assert datapath is not None
+    return datapath.free(turn.level, begin)
+
+
+def _take_turn(machine: Machine, operation: OpenOperation, cycle: int) -> None:
+    """Let an operation take an element, unless it is out of date or something of higher priority is at work."""
+    turn, datapath = operation.turn, operation.issue.pe.datapath
+    assert turn is not None
+    assert datapath is not None
+    if turn.cycle != cycle:
+        return
+    turn.cycle = None
+    if _ready(machine, operation) != cycle:
+        _await_turn(machine, operation)
+        return
+    datapath.look(cycle)
+    if not _take_one(machine, operation, cycle):
+        _await_turn(machine, operation)
+    else:
+        _leave(operation)
+        _complete(machine, operation)
+        for queue in operation.queues:
+            _take_stored(machine, queue)
+    deliver(machine)
+
+
+def _take_one(machine: Machine, operation: OpenOperation, cycle: int) -> bool:
+    """Let an operation take one element, or as many as a wavelet has; return True if it has ended."""
+    for queue, side in zip(operation.queues, operation.sides, strict=True):
+        if side is not None and queue.head_time() > cycle:
+            _stop(machine, operation, side, cycle)
+            return True
+    runs = [queue.runs[0] for queue in operation.queues]
+    for queue, run in zip(operation.queues, runs, strict=True):
+        _check_contention(machine, operation, queue, run)
+    lanes, destination = max(operation.lanes, default=1), operation.destination
+    together = max(lanes, destination.lanes if isinstance(destination, Wavelets) else 1)
+    found = operation.credits or Takes(cycle, 0, together)
+    operation.credits = Takes(max(found.first, cycle), found.rate, min(found.count, together))
+    if operation.header:
+        _take_header(machine, operation, runs[0])
+    else:
+        _feed(machine, operation, runs, together // lanes)
+    for queue in operation.queues:
+        queue.recount()
+    return operation.position >= operation.count
+
+
+# Room
 
 
 def _has_room(machine: Machine, operation: OpenOperation) -> bool:
@@ -294,6 +386,7 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     count = min([count, *(run.remaining * lanes for run in runs)])
     begin, rate, count = _pace(machine, operation, runs, count)
     wavelets = -(-count // lanes)
+    note_work(machine, issue, begin, rate, operation.rate, count)
     _wake_fifo_tasks(operation, runs, count)
     _keep_scalar(operation)
     payloads = [run.payload[run.taken : run.taken + wavelets] for run in runs]
@@ -378,7 +471,8 @@ def _end_by_control(machine: Machine, operation: OpenOperation, runs: list[Run])
     """End an operation early by a control wavelet, which is taken and not stored (DSD-199 to DSD-201)."""
     for queue, run in zip(operation.queues, runs, strict=True):
         if run.control:
-            time = max(operation.time, run.head_time)
+            time = _time_of(operation, run)
+            note_work(machine, operation.issue, time, 1, operation.rate, 1)
             if machine.statistics is not None:
                 machine.statistics.takes_one(operation, queue, run, time, time + operation.rate)
             operation.time = time + operation.rate
@@ -388,11 +482,18 @@ def _end_by_control(machine: Machine, operation: OpenOperation, runs: list[Run])
     operation.by_control = True
 
 
+def _time_of(operation: OpenOperation, run: Run) -> int:
+    """Return when an operation takes a wavelet that is not an element."""
+    time = max(operation.time, run.head_time)
+    return time if operation.turn is None or operation.credits is None else max(time, operation.credits.first)
+
+
 def _take_header(machine: Machine, operation: OpenOperation, run: Run) -> None:
     """Take the header of a message, which says how many elements follow."""
     issue = operation.issue
     length = run.payload[run.taken] & WORD_MASK
-    time = max(operation.time, run.head_time)
+    time = _time_of(operation, run)
+    note_work(machine, issue, time, 1, operation.rate, 1)
     if machine.statistics is not None:
         machine.statistics.takes_one(operation, operation.queues[0], run, time, time)
     operation.time = time

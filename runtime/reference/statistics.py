@@ -187,6 +187,10 @@ class Statistics:
         for queue, run in zip(operation.queues, runs, strict=True):
             if run.head_time + number * max(operation.rate, -(-run.rate // lanes)) == taken:
                 return queue
+        return self._held_by(operation)
+
+    def _held_by(self, operation: OpenOperation) -> AnyQueue:
+        """Return what an operation waits for that waits for no wavelet: its output queue, or its turn."""
         destination = operation.destination
         if isinstance(destination, Wavelets):
             return operation.issue.pe.outputs[destination.queue]
@@ -209,9 +213,7 @@ class Statistics:
                 self.waits(operation.issue, queue, operation.time, time, operation.rate)
                 break
         else:
-            assert isinstance(operation.destination, Wavelets)
-            queue = operation.issue.pe.outputs[operation.destination.queue]
-            self.waits(operation.issue, queue, operation.time, time, operation.rate)
+            self.waits(operation.issue, self._held_by(operation), operation.time, time, operation.rate)
         self.reaches(operation.issue, time)
 
     def takes(self, pe: PE, queue: InputQueue, run: Run, count: int, time: int, rate: int) -> None:

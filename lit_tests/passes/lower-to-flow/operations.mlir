@@ -141,3 +141,27 @@ wse.program @priority target "wse2" rectangle 1 x 1 {
     }
   }
 }
+
+// -----
+
+// On WSE-3 the first operand has it that is a fabric descriptor or a FIFO, the destination before the sources (AMB-13).
+wse.program @of_fifos target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.color @d
+  wse.pe @single on [:, :] {
+    wse.buffer @A : memref<64xf32>
+    wse.fifo @f on @A priority medium
+    wse.input_queue @in color @c id 2
+    wse.output_queue @out color @d id 3
+    wse.func @start() {
+      %f = dsd.fifo @f : !dsd.fifo<f32>
+      %i = dsd.fabin @in extent 32 {priority = low} : !dsd.fabin<f32>
+      %o = dsd.fabout @out extent 32 {priority = low} : !dsd.fabout<f32>
+      // CHECK: flow.apply fmovs %{{.*}}, %{{.*}} async(microthread = 2, priority = medium) :
+      dsd.fmovs %f, %i async(ut = 2) : !dsd.fifo<f32>, !dsd.fabin<f32>
+      // CHECK: flow.apply fmovs %{{.*}}, %{{.*}} async(microthread = 3, priority = low) :
+      dsd.fmovs %o, %f async(ut = 3) : !dsd.fabout<f32>, !dsd.fifo<f32>
+      wse.return
+    }
+  }
+}

@@ -1,0 +1,147 @@
+"""Priorities: which levels the operations of each class have that share the datapaths of its PEs.
+
+Those are the operations on queues and FIFOs. Where all of a class have one level, none holds up another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...targets.model import LEVELS, Target
+from ..tables.format import LOAD_ASYNC, MEMORY_WALK, NO_MICROTHREAD, NONE, Tables
+from ..tables.instructions import (
+    CONTROL_NUMBER,
+    FRAME_DESCRIPTOR,
+    NO_REGISTER,
+    PRIORITIES,
+    SLOT,
+    STATIC_DESCRIPTOR,
+)
+from .model import Array
+
+
+def priority_levels(target: Target) -> tuple[int, ...]:
+    """Return the level of each of `PRIORITIES`, as a place in `LEVELS`."""
+    return tuple(LEVELS.index(name or target.default_priority) for name in PRIORITIES)
+
+
+def main_level(target: Target) -> int:
+    """Return the level of the operations for which tasks wait."""
+    return LEVELS.index(target.main_thread_priority)
+
+
+def levels_of(tables: Tables, target: Target) -> Array:
+    """Return the levels of the operations of each class as bits, uint8 [classes]; 0 if they are all alike."""
+    finder = _Finder(tables, target)
+    found = np.array([finder.of_class(number) for number in range(len(tables["classes"]))], np.uint8)
+    return np.where(found & (found - np.uint8(1)), found, np.uint8(0)).astype(np.uint8)
+
+
+class _Instruction(NamedTuple):
+    op: int
+    a: int
+    b: int
+    c: int
+
+
+class _Finder:
+    """Walks the code of classes."""
+
+    def __init__(self, tables: Tables, target: Target) -> None:
+        self._tables = tables
+        self._levels = priority_levels(target)
+        self._main = main_level(target)
+        self._numbers = {
+            name: CONTROL_NUMBER[name] for name in ("descriptor", "read_register", "load_register", "apply")
+        }
+        self._code: dict[int, list[_Instruction]] = {}
+        self._is_stream = (tables["descriptors"]["type"] != MEMORY_WALK).tolist()
+        self._rows = tables["rows"]
+
+    def of_class(self, number: int) -> int:
+        """Return the levels of a class as bits."""
+        uses = self._uses(number)
+        # What a register holds may have been put there by any code of the class.
+        in_registers = any(self._loads_stream(use, in_registers=False) for use in uses)
+        levels = 0
+        for use in uses:
+            levels |= self._of_use(use, in_registers)
+        return levels
+
+    def _uses(self, number: int) -> list[int]:
+        tasks, starts = self._tables["tasks"], self._tables["starts"]
+        pending: list[int] = [
+            *tasks["use"][tasks["owner"] == number].tolist(), *starts["use"][starts["owner"] == number].tolist(),
+        ]  # fmt: skip
+        found: dict[int, None] = {}
+        while pending:
+            use = pending.pop()
+            if use != NONE and use not in found:
+                found[use] = None
+                pending.extend(self._slots(use, "use"))
+        return list(found)
+
+    def _parts(self, use: int) -> tuple[int, list[int], list[int]]:
+        """Return the body of a use, its static descriptors and the rows of its slots."""
+        row = self._tables["uses"][use]
+        body = self._tables["bodies"][int(row["body"])]
+        first = int(row["rows"]) + int(body["numbers"])
+        behind = first + int(body["descriptors"])
+        slots = self._rows[behind : behind + int(body["slots"])].tolist()
+        return int(row["body"]), self._rows[first:behind].tolist(), slots
+
+    def _slots(self, use: int, kind: str) -> Iterable[int]:
+        number, _, slots = self._parts(use)
+        first = int(self._tables["bodies"][number]["slot_kinds"])
+        kinds = self._tables["slot_kinds"][first : first + len(slots)].tolist()
+        return [row for row, its in zip(slots, kinds, strict=True) if its == SLOT[kind]]
+
+    def _instructions(self, number: int) -> list[_Instruction]:
+        """Return the instructions of a body that make or use descriptors."""
+        found = self._code.get(number)
+        if found is None:
+            body = self._tables["bodies"][number]
+            code = self._tables["code"][int(body["code"]) : int(body["code"]) + int(body["length"])]
+            kept = code[np.isin(code["op"], list(self._numbers.values()))]
+            found = self._code[number] = [_Instruction(*row) for row in kept.tolist()]
+        return found
+
+    def _streams(self, use: int, *, in_registers: bool) -> set[int]:
+        """Return the descriptors, as operands, that may be a queue or a FIFO."""
+        number, descriptors, _ = self._parts(use)
+        found = {STATIC_DESCRIPTOR + place for place, row in enumerate(descriptors) if self._is_stream[row]}
+        before = -1
+        while len(found) > before:
+            before = len(found)
+            for op, a, b, _ in self._instructions(number):
+                copies = op == self._numbers["descriptor"] and b in found
+                if copies or (in_registers and op == self._numbers["read_register"]):
+                    found.add(a | FRAME_DESCRIPTOR)
+        return found
+
+    def _loads_stream(self, use: int, *, in_registers: bool) -> bool:
+        streams = self._streams(use, in_registers=in_registers)
+        number, _, _ = self._parts(use)
+        return any(op == self._numbers["load_register"] and a in streams for op, a, _, _ in self._instructions(number))
+
+    def _of_use(self, use: int, in_registers: bool) -> int:
+        streams = self._streams(use, in_registers=in_registers)
+        number, _, slots = self._parts(use)
+        levels = 0
+        for op, a, _, _ in self._instructions(number):
+            if op != self._numbers["apply"]:
+                continue
+            row = self._tables["operations"][slots[a]]
+            operands = {int(row["destination"]), *row["sources"].tolist()} - {NO_REGISTER}
+            if int(row["microthread"]) != NO_MICROTHREAD:
+                levels |= 1 << self._levels[int(row["priority"])]
+            elif operands & streams:
+                levels |= 1 << self._main
+        for load in self._slots(use, "register_load"):
+            row = self._tables["register_loads"][load]
+            if int(row["flags"]) & LOAD_ASYNC:
+                levels |= 1 << self._levels[int(row["priority"])]
+        return levels
