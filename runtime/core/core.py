@@ -20,6 +20,7 @@ from ...targets.model import Target, Timing
 from ..counted import Counted
 from ..engine import NO_MEMORY, Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
+from ..fabric.priorities import priority_levels
 from ..fabric.stack import bytes_of_calls, stack_rooms
 from ..findings import FINDING
 from ..reports.rest import AT_ROUTER, MESSAGE, NOTHING_LEFT, QUEUED, TASK, WAIT, WAVELETS, Rest
@@ -78,7 +79,7 @@ _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
     "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "ticked",
     "issued", "statistics", "trace", "dsd_rows", "traps", "switched", "network", "network_readers",
-    "stack_rooms", "call_bytes",
+    "stack_rooms", "call_bytes", "levels", "main_levels", "priority_levels",
 )  # fmt: skip
 
 
@@ -253,6 +254,10 @@ class Core:
         result.prices = self._keep(prices, prices.dtype).ctypes.data
         result.stack_rooms = self._keep(stack_rooms(self.tables, target), np.dtype("<i8")).ctypes.data
         result.call_bytes = self._keep(bytes_of_calls(self.tables, target), np.dtype("<i8")).ctypes.data
+        result.levels = self._keep(fabric.levels, np.dtype("u1")).ctypes.data
+        result.main_levels = self._keep(fabric.main_levels, np.dtype("u1")).ctypes.data
+        levels = np.array(priority_levels(target), np.uint8)
+        result.priority_levels = self._keep(levels, levels.dtype).ctypes.data
         rows = dsd_rows(timing)
         result.dsd_rows = self._keep(rows, rows.dtype).ctypes.data
         self._switched = (_Switched * len(fabric.switched))(*map(self._routers, fabric.switched))

@@ -3,6 +3,7 @@
 
 #include "code.h"
 #include "frames.h"
+#include "priorities.h"
 
 /* Sets how an operation runs: its microthread, and the tasks that its end starts. */
 void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread) {
@@ -46,6 +47,7 @@ static void prepare_operations(struct core *core, const struct core_input *input
         bool gives_float = operation->kinds[0] == KIND_F16 || operation->kinds[0] == KIND_BF16 || operation->kinds[0] == KIND_F32;
         operation->raises = gives_float ? (uint8_t)dsd[9] : 0;
         operation->settings = NO_ROW;
+        operation->level = input->priority_levels[row->priority];
         operation->on_control = row->flags & ON_CONTROL;
         const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
         set_settings(tables, operation, tasks, row->microthread);
@@ -333,6 +335,7 @@ static void prepare_class(struct core *core, const struct core_input *input, uin
     prepare_variables(core, class);
     prepare_tasks(core, class);
     prepare_pes(core, input, class);
+    prepare_priorities(core, input, class);
     prepare_fifos(core, class);
 }
 
@@ -371,6 +374,8 @@ static void prepare(struct core *core, const struct core_input *input) {
     core->queue_count = input->queue_count;
     core->list_first = input->list_first;
     core->ways = input->ways;
+    core->levels = input->levels;
+    core->priority_levels = input->priority_levels;
     make_pool(&core->runs, sizeof(struct run));
     make_pool(&core->opens, sizeof(struct open));
     make_pool(&core->send_pool, sizeof(struct send));
@@ -379,6 +384,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     make_pool(&core->entries, sizeof(struct entry));
     make_pool(&core->newcomers, sizeof(struct newcomer));
     make_pool(&core->multicasts, sizeof(struct multicast));
+    make_priority_pools(core);
     make_pool(&core->moments, sizeof(struct moment));
     make_pool(&core->earlies, sizeof(struct early));
     core->early_end = &core->early;
@@ -465,6 +471,7 @@ void core_destroy(struct core *core) {
         free(class->queues);
         free(class->variables);
         free(class->unmasked);
+        free(class->datapaths);
         free(class->pes);
     }
     free_switches(core);

@@ -29,6 +29,7 @@ enum {
     POINTER_EXTENT = 0xFFFF, /* length of the walk that is a pointer to a scalar */
     ENDLESS_EXTENT = 0x7FFF, /* extent of a run of wavelets that never ends, as programs write it */
     MAX_OPERANDS = 1 + MAX_SOURCES,
+    LEVELS = 5, /* of priority: targets.model.LEVELS */
     MASKED_TASKS = 64, /* the first tasks of a class, which are bits of a word; others are looked for one by one */
     MAX_REGISTER_FILES = 3,
     MAX_STACK_WORDS = 1 << 24,
@@ -102,6 +103,7 @@ struct operation {
     uint32_t thread;                        /* its microthread */
     uint16_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
+    uint8_t level;               /* its priority, if it is asynchronous */
     uint8_t has_control;         /* control wavelets change tasks as well */
     uint8_t raises;              /* how its exceptions are computed; 0: it has none */
     uint32_t settings;           /* row of the load of a register that says how it runs, or NO_ROW */
@@ -302,6 +304,7 @@ struct open {
     uint8_t forwards;     /* it sends what it takes */
     uint8_t is_forwarder; /* it does so by ways that may be full */
     uint8_t keeps;
+    uint8_t shares;                   /* the operations of its class have several priorities */
     uint8_t header;                   /* of its message is still to come: `count` is the most that there is room for */
     uint8_t polls;                    /* bits of its ends of FIFOs that end it if they have nothing */
     uint8_t polled;                   /* the one that it looks at */
@@ -313,6 +316,8 @@ struct open {
     cycle polls_at;
     int64_t credits; /* elements of a forwarder for which there is room, and when the credits are back */
     cycle credit_first, credit_rate;
+    struct turn *turn; /* when it takes its next element, if something may hold it back: priorities.c; or NULL */
+    cycle turn_at;
     uint32_t before; /* what a scalar destination held, if `keeps` */
     struct operand_state operands[MAX_OPERANDS];
 };
@@ -463,6 +468,9 @@ struct class {
     struct variable *variables;
     uint64_t data_tasks; /* that wavelets may start */
     uint64_t ordered_tasks; /* of these, those that each wavelet of one sender starts */
+    uint8_t levels;      /* priorities of its operations on queues and FIFOs, as bits; 0 if they are all alike */
+    uint8_t main_level;  /* of the operations for which tasks wait */
+    struct datapath *datapaths; /* of each unit; NULL if they are all alike */
     uint32_t *unmasked;  /* of each unit, exceptions that stop it, as bits; NULL if nothing unmasks any */
     char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and what it points to */
     uint64_t pe_bytes;
@@ -493,7 +501,7 @@ struct arrivals {
 
 /* Order */
 
-enum { EVENT_MESSAGE = 0, EVENT_ROUTER = 1, EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4 };
+enum { EVENT_MESSAGE = 0, EVENT_ROUTER = 1, EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4, EVENT_TURN = 5 };
 
 struct event {
     cycle time;
@@ -574,6 +582,9 @@ struct core_input {
     const int32_t *network_readers;
     const int64_t *stack_rooms; /* bytes for calls on a PE of each class */
     const int64_t *call_bytes;  /* that a call of each body takes */
+    const uint8_t *levels;          /* of each class, as in struct class */
+    const uint8_t *main_levels;
+    const uint8_t *priority_levels; /* of each number of a priority */
     struct timing timing;
     uint32_t width, height, queue_count, strings, switched_count;
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
@@ -611,6 +622,7 @@ struct core {
     const uint32_t *list_first;
     const struct way *ways;
     struct tile *tiles;
+    const uint8_t *levels, *priority_levels; /* as in core_input */
 
     /* Code */
     struct use *uses;
@@ -666,7 +678,8 @@ struct core {
 
     struct send *sends;
     int64_t multicasts_waiting; /* and forwarders, and routers; those of all partitions count */
-    struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts, entries, newcomers;
+    struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts, entries, newcomers, turns, works;
+    uint64_t turns_made;
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
     uint64_t block_count, block_room;
@@ -848,7 +861,8 @@ static inline void note_place(const struct core *core, struct descriptor *stream
 static inline void note_plain(const struct core *core, struct descriptor *stream) {
     stream->shape = 0;
     if (stream->type == QUEUE_RUN) {
-        stream->shape = stream->flags == 0 && stream->held == 0 ? PLAIN_RUN : 0;
+        bool shares = core->levels[core->tables.queues[stream->row].owner] != 0;
+        stream->shape = stream->flags == 0 && stream->held == 0 && !shares ? PLAIN_RUN : 0;
     } else if (stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->strides[0] == 1 &&
                stream->extents[0] != POINTER_EXTENT && stream->row != NO_ROW && stream->held == 0) {
         stream->shape = kind_bytes(stream->kind) == 4 ? PLAIN_WORDS : kind_bytes(stream->kind) == 2 ? PLAIN_HALVES : 0;
@@ -982,6 +996,7 @@ static inline void settle_credits(struct core *core) {
 }
 int receive(struct core *core, struct open *open); /* DONE_NOW, WAITS or WENT_WRONG, of one at its issue */
 void poll(struct core *core, struct open *open, cycle time);
+void take_in_turn(struct core *core, struct open *open);
 void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void drop_run(struct core *core, struct run *run);
 void complete(struct core *core, struct open *open);

@@ -1,5 +1,5 @@
 /* DSD operations: on memory at once, to the fabric at once with time stamps, from the fabric as wavelets arrive. */
-#include "machine.h"
+#include "priorities.h"
 
 /* Lengths and costs */
 
@@ -364,6 +364,12 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         send->is_pooled = true;
         send->waiting = 1; /* for its message to leave */
     }
+    bool in_turns = pe->class->levels != 0 && count > 0 &&
+                    sends_in_turns(core, pe, operation, issued, rate, count, pe->class->queues[place].network != 0);
+    if (in_turns) {
+        keep_send(core, &send);
+        send->waiting = 1; /* for its last element to leave */
+    }
     if (count > 0) {
         struct operand made[MAX_OPERANDS];
         for (int k = 1; k <= operation->sources; k++) {
@@ -374,7 +380,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         uint8_t size = operation->kernel->size[0];
         struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
                           .count = (uint32_t)wavelets, .size = 4};
-        bool plain = operation->is_move && operation->kernel->size[1] == size && lanes == 1 &&
+        bool plain = !in_turns && operation->is_move && operation->kernel->size[1] == size && lanes == 1 &&
                      !(stream->flags & (MARKED | CONTROL_WAVELETS)) && !operands[1].is_number &&
                      operands[1].descriptor.dimensions == 1;
         if (plain) {
@@ -390,7 +396,12 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
             mark_payload(stream, run.payload, run.count);
         }
         struct sending sending = {.operation = operation, .task = task, .where = where, .is_last = true, .send = send};
-        transmit(core, pe, &sending, stream, &run);
+        if (in_turns) {
+            send_in_turns(core, send, stream, run.payload, count, issued, rate,
+                          operation->is_async ? core->timing.inject : setup);
+        } else {
+            transmit(core, pe, &sending, stream, &run);
+        }
         send = sending.send;
         if (run.payload != NULL) {
             payload_drop(core, run.payload);
@@ -544,6 +555,9 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
         const struct queue *queue = &pe->class->queues[core->queue_place[operands[0].descriptor.row]];
         open->forwards = true;
         open->is_forwarder = has_full_ways(core, pe, queue) && lanes <= lanes_of(&operands[0].descriptor);
+    }
+    if (pe->class->levels != 0) {
+        begin_to_receive(core, open, issued);
     }
     if (core->statistics != NULL) {
         count_receive(core, open, setup);

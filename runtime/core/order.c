@@ -6,6 +6,7 @@
  * cycle, with wavelets for queues of several senders; when nothing is certain any more, the earliest goes on.
  */
 #include "frames.h"
+#include "priorities.h"
 
 bool is_earlier(const struct event *a, const struct event *b) {
     return a->time != b->time ? a->time < b->time : a->key != b->key ? a->key < b->key : a->number < b->number;
@@ -485,6 +486,11 @@ void happen(struct core *core, cycle others) {
         }
         break;
     }
+    case EVENT_TURN:
+        if (is_turn_due(event.what, event.number, event.time)) {
+            take_turn(core, event.what, event.time);
+        }
+        break;
     default: admit_first(core, event.what); break;
     }
     if (core->running == NULL) {

@@ -1,5 +1,5 @@
 /* Input queues: wavelets that wait to be taken, and operations that wait for more. */
-#include "machine.h"
+#include "priorities.h"
 
 void drop_run(struct core *core, struct run *run) {
     if (run->is_piece) {
@@ -125,12 +125,21 @@ static void contend(struct core *core, const struct open *open, uint32_t place, 
     }
 }
 
+/* Returns when an operation takes a wavelet that is no element, and is there at a time. */
+static cycle time_for(const struct open *open, cycle head) {
+    cycle time = head > open->time ? head : open->time;
+    return open->turn != NULL && open->turn_at > time ? open->turn_at : time;
+}
+
 /* Ends an operation by a control wavelet, which is taken and not stored (DSD-199 to DSD-201). */
 static void end_by_control(struct core *core, struct open *open, struct run **runs) {
     for (int k = 0; k < open->inputs; k++) {
         if (runs[k]->control) {
             cycle head = head_time(runs[k]);
-            cycle time = head > open->time ? head : open->time;
+            cycle time = time_for(open, head);
+            if (open->shares) {
+                note_work(core, open->pe, open->operation, time, 1, open->rate, 1);
+            }
             if (core->statistics != NULL) {
                 count_one(core, open, k, runs[k], time, time + open->rate);
             }
@@ -207,7 +216,10 @@ static void take_header(struct core *core, struct open *open, struct run *run) {
     memcpy(&word, run->at + (ptrdiff_t)run->taken * run->step, run->size);
     int64_t length = word & WORD_MASK;
     cycle head = head_time(run);
-    cycle time = head > open->time ? head : open->time;
+    cycle time = time_for(open, head);
+    if (open->shares) {
+        note_work(core, open->pe, open->operation, time, 1, open->rate, 1);
+    }
     if (core->statistics != NULL) {
         count_one(core, open, 0, run, time, time);
     }
@@ -251,6 +263,9 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
         count = until_round(&states[k], low, count); /* an operation without an end goes over its walks again */
     }
     int64_t wavelets = (count + lanes - 1) / lanes;
+    if (open->shares) {
+        note_work(core, pe, operation, begin, rate, open->rate, count);
+    }
     if (open->uses_fifo) {
         look_at_fifos(core, open, runs, count);
     }
@@ -335,6 +350,9 @@ static void release_all(struct core *core, struct open *open) {
 }
 
 static void forget(struct core *core, struct open *open) {
+    if (open->shares) {
+        end_to_receive(core, open);
+    }
     open->pe->fifo_opens -= open->uses_fifo;
     open->poll = 0;
     pool_give(&core->opens, open);
@@ -399,9 +417,32 @@ static void leave(struct open *open) {
     open->poll = 0;
 }
 
+/* Takes what is first in the queues of an operation, `most` elements of each at most. */
+static void take_next(struct core *core, struct open *open, struct run **runs, int64_t most) {
+    struct pe *pe = open->pe;
+    if (open->header) {
+        take_header(core, open, runs[0]);
+    } else {
+        feed(core, open, runs, most);
+    }
+    for (int k = 0; k < open->inputs && !has_failed(core); k++) {
+        if (runs[k]->taken == runs[k]->count) {
+            take_first(core, pe, open->queue[k]);
+        }
+        if (pe->class->queues[open->queue[k]].task != NO_TASK) {
+            recount(pe, open->queue[k]);
+            touch(core, pe);
+        }
+    }
+}
+
 /* Lets an operation take what is queued; returns whether it has done its last element. */
 static bool proceed(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
+    if (open->turn != NULL && open->position < open->count) {
+        await_turn(core, open->turn);
+        return false;
+    }
     while (open->position < open->count) {
         struct run *runs[MAX_OPERANDS];
         for (int k = 0; k < open->inputs; k++) {
@@ -423,22 +464,9 @@ static bool proceed(struct core *core, struct open *open) {
                 return true;
             }
         }
-        if (open->header) {
-            take_header(core, open, runs[0]);
-        } else {
-            feed(core, open, runs, most);
-        }
+        take_next(core, open, runs, most);
         if (has_failed(core)) {
             return false;
-        }
-        for (int k = 0; k < open->inputs; k++) {
-            if (runs[k]->taken == runs[k]->count) {
-                take_first(core, pe, open->queue[k]);
-            }
-            if (pe->class->queues[open->queue[k]].task != NO_TASK) {
-                recount(pe, open->queue[k]);
-                touch(core, pe);
-            }
         }
     }
     return true;
@@ -456,6 +484,10 @@ static void post(struct core *core, struct open *open) {
 static void hand_over_stored(struct core *core, struct input *input) {
     while (input->first != NULL && input->waiting != NULL) {
         struct open *open = input->waiting;
+        if (open->turn != NULL) {
+            await_turn(core, open->turn);
+            return;
+        }
         leave(open);
         bool has_ended = proceed(core, open);
         if (has_failed(core)) {
@@ -543,6 +575,8 @@ void deliver(struct core *core) {
             append(core, &core->at_border, arrival);
         } else if (arrival.multicast != NULL) {
             multicast_advance(core, arrival.multicast);
+        } else if (arrival.place == HELD_SENDS) {
+            await_room(core, arrival.pe);
         } else if (arrival.run == NULL) {
             hand_over_stored(core, &arrival.pe->inputs[arrival.place]);
         } else {
@@ -674,4 +708,43 @@ void poll(struct core *core, struct open *open, cycle time) {
     }
     deliver(core);
     core->at_work = false;
+}
+
+/* Lets an operation whose turn it is take one element, or as many as a wavelet has. */
+void take_in_turn(struct core *core, struct open *open) {
+    struct pe *pe = open->pe;
+    struct run *runs[MAX_OPERANDS];
+    uint32_t places[MAX_OPERANDS];
+    int inputs = open->inputs;
+    bool has_ended = false;
+    memcpy(places, open->queue, sizeof places);
+    for (int k = 0; k < inputs && !has_ended; k++) {
+        runs[k] = pe->inputs[places[k]].first;
+        if (open->polls >> k & 1 && (runs[k] == NULL || head_time(runs[k]) > open->turn_at)) {
+            fifo_stop(core, open, k, open->turn_at);
+            has_ended = true;
+        }
+    }
+    if (!has_ended) {
+        for (int k = 0; k < inputs; k++) {
+            contend(core, open, places[k], runs[k]);
+        }
+        const struct descriptor *to = &open->operands[0].descriptor;
+        int64_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
+        bool packs = lanes == 1 && to->type == QUEUE_RUN && to->flags & PACKED;
+        take_next(core, open, runs, packs ? 2 : 1);
+        has_ended = open->position >= open->count;
+    }
+    if (has_failed(core)) {
+        return;
+    }
+    if (!has_ended) {
+        await_turn(core, open->turn);
+        return;
+    }
+    leave(open);
+    complete(core, open);
+    for (int k = 0; k < inputs; k++) {
+        hand_over_stored(core, &pe->inputs[places[k]]);
+    }
 }

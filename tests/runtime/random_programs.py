@@ -8,6 +8,7 @@ unblocking, sends to neighbors, multicasts, routes with turns, queues with sever
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from random import Random
 
@@ -140,6 +141,9 @@ class Generator:
     # Text
 
     def emit(self, text: str) -> None:
+        if "async(microthread" in text and self.random.random() < 0.3:
+            priority = self.random.choice(["low", "medium", "high"])
+            text = re.sub(r"async\(microthread = \d+", rf"\g<0>, priority = {priority}", text)
         self.lines.append("  " * self.indent + text)
 
     def new(self, kind: str, text: str) -> str:

@@ -1,0 +1,369 @@
+/* Priorities: operations on queues and FIFOs share the datapath of their PE, and some hold others back.
+ *
+ * An operation works on an element from when it takes it, for the cycles that it costs. One of lower priority takes none
+ * meanwhile (DSD-232). What can be held back takes its elements one by one, in the order of time; what the others work on is
+ * known by then. All this is only where the operations of a class have several levels.
+ */
+#include "priorities.h"
+
+/* Elements of an operation of some level: one every `rate` cycles from `first` on, of `cost` cycles each */
+struct work {
+    struct work *next;
+    cycle first, rate, cost;
+    int64_t count;
+    uint8_t level;
+};
+
+/* The datapath of a PE */
+struct datapath {
+    struct work *works; /* the last first */
+    struct turn *sends; /* that can be held back, in any order */
+    cycle looked;       /* when an operation has looked last; what was done by then is forgotten */
+    uint32_t count;     /* of works */
+    uint32_t turns;     /* operations that can be held back */
+    uint32_t open[LEVELS]; /* operations that receive, or can be held back, of each level */
+};
+
+/* An operation that can be held back. `cycle` is when it looks if it may take an element, NEVER while it lacks something
+ * besides. */
+struct turn {
+    struct pe *pe;
+    struct open *open; /* NULL: it sends */
+    cycle cycle;
+    uint64_t number; /* of those of a PE that look in one cycle the one with the smallest comes first */
+    uint8_t level;
+    uint8_t forwards; /* it sends what it takes, by ways that may be full */
+    /* Of a send */
+    struct turn *next;
+    struct send *send;
+    struct payload *payload;
+    struct descriptor stream;
+    cycle time, rate, setup; /* when it is ready for its next element; cycles from the last one to its end */
+    int64_t position, count;
+};
+
+enum { MAX_WORKS = 64 }; /* that are remembered before those that are past are dropped */
+
+void make_priority_pools(struct core *core) {
+    core->turns.size = sizeof(struct turn);
+    core->works.size = sizeof(struct work);
+}
+
+void prepare_priorities(struct core *core, const struct core_input *input, struct class *class) {
+    class->levels = input->levels[class->number];
+    class->main_level = input->main_levels[class->number];
+    if (class->levels != 0) {
+        class->datapaths = core_allocate(core, class->units, sizeof *class->datapaths);
+    }
+}
+
+static uint8_t level_of(const struct class *class, const struct operation *operation) {
+    return operation->is_async ? operation->level : class->main_level;
+}
+
+static struct datapath *datapath_of(const struct pe *pe) { return &pe->class->datapaths[pe->unit]; }
+
+/* Work */
+
+static cycle end_of(const struct work *work) { return work->first + (work->count - 1) * work->rate + work->cost; }
+
+/* Forgets what is done at a time. */
+static void forget_works(struct core *core, struct datapath *datapath, cycle time) {
+    for (struct work **link = &datapath->works, *work; (work = *link) != NULL;) {
+        if (end_of(work) > time) {
+            link = &work->next;
+            continue;
+        }
+        *link = work->next;
+        datapath->count--;
+        pool_give(&core->works, work);
+    }
+}
+
+/* Adds elements to work if that is the same thing. */
+static bool is_continued(struct work *work, uint8_t level, cycle first, cycle rate, cycle cost, int64_t count) {
+    cycle step = work->count > 1 ? work->rate : first - work->first;
+    if (work->level != level || work->cost != cost || step < cost || first != work->first + work->count * step ||
+        (count > 1 && rate != step)) {
+        return false;
+    }
+    work->rate = step;
+    work->count += count;
+    return true;
+}
+
+void note_work(struct core *core, struct pe *pe, const struct operation *operation, cycle first, cycle rate, cycle cost,
+               int64_t count) {
+    struct datapath *datapath = datapath_of(pe);
+    uint8_t level = level_of(pe->class, operation);
+    if ((pe->class->levels & ((1u << level) - 1)) == 0 ||
+        (datapath->works != NULL && is_continued(datapath->works, level, first, rate, cost, count))) {
+        return;
+    }
+    if (datapath->count >= MAX_WORKS && datapath->turns == 0) {
+        forget_works(core, datapath, pe->is_busy ? pe->now : pe->clock);
+    }
+    struct work *work = pool_take(core, &core->works);
+    *work = (struct work){.next = datapath->works, .first = first, .rate = rate, .cost = cost, .count = count,
+                          .level = level};
+    datapath->works = work;
+    datapath->count++;
+}
+
+/* Returns when the element is done that is worked on at a time; the time itself if there is none. */
+static cycle until(const struct work *work, cycle time) {
+    if (time < work->first) {
+        return time;
+    }
+    int64_t number = (time - work->first) / work->rate;
+    number = number < work->count ? number : work->count - 1;
+    cycle done = work->first + number * work->rate + work->cost;
+    return done > time ? done : time;
+}
+
+/* Returns the first cycle, from a time on, in which nothing of a higher level is known to be at work. */
+static cycle free_from(const struct datapath *datapath, uint8_t level, cycle time) {
+    time = time > datapath->looked ? time : datapath->looked;
+    for (cycle before = -1; before != time;) {
+        before = time;
+        for (const struct work *work = datapath->works; work != NULL; work = work->next) {
+            time = work->level > level ? until(work, time) : time;
+        }
+    }
+    return time;
+}
+
+/* Turns */
+
+static struct turn *make_turn(struct core *core, struct pe *pe, uint8_t level) {
+    struct turn *turn = pool_take(core, &core->turns);
+    *turn = (struct turn){.pe = pe, .cycle = NEVER, .level = level,
+                          .number = (uint64_t)(LEVELS - 1 - level) << 56 | ++core->turns_made};
+    return turn;
+}
+
+/* Returns whether something can hold back an operation that is issued at a time. While a task waits for its operation it
+ * issues no other, so that what can hold that back has been issued. */
+static bool can_be_held(const struct pe *pe, const struct operation *operation, cycle time) {
+    const struct datapath *datapath = datapath_of(pe);
+    uint8_t level = level_of(pe->class, operation);
+    if (pe->class->levels >> (level + 1) == 0 || operation->is_async) {
+        return pe->class->levels >> (level + 1) != 0;
+    }
+    for (int other = level + 1; other < LEVELS; other++) {
+        if (datapath->open[other] > 0) {
+            return true;
+        }
+    }
+    for (const struct work *work = datapath->works; work != NULL; work = work->next) {
+        if (work->level > level && end_of(work) > time) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void begin(struct pe *pe, uint8_t level, bool is_turn) {
+    struct datapath *datapath = datapath_of(pe);
+    datapath->open[level]++;
+    datapath->turns += is_turn;
+    pe->held_sends += is_turn;
+}
+
+static void end(struct pe *pe, uint8_t level, bool is_turn) {
+    struct datapath *datapath = datapath_of(pe);
+    datapath->open[level]--;
+    datapath->turns -= is_turn;
+    pe->held_sends -= is_turn;
+}
+
+static void give_turn(struct core *core, struct turn *turn) {
+    turn->cycle = NEVER;
+    turn->number = 0;
+    pool_give(&core->turns, turn);
+}
+
+/* Notes that an operation that receives is issued at a time. */
+void begin_to_receive(struct core *core, struct open *open, cycle issued) {
+    struct pe *pe = open->pe;
+    bool is_turn = can_be_held(pe, open->operation, issued);
+    uint8_t level = level_of(pe->class, open->operation);
+    open->shares = true;
+    begin(pe, level, is_turn);
+    if (is_turn) {
+        open->turn = make_turn(core, pe, level);
+        open->turn->open = open;
+        open->turn->forwards = open->is_forwarder;
+        open->is_forwarder = true; /* it waits for its turn as others do for credits */
+    }
+}
+
+void end_to_receive(struct core *core, struct open *open) {
+    end(open->pe, level_of(open->pe->class, open->operation), open->turn != NULL);
+    if (open->turn != NULL) {
+        give_turn(core, open->turn);
+    }
+}
+
+/* Finds room for a wavelet of a send; returns false if there is none, and has it go on when there may be. */
+static bool find_send_room(struct core *core, const struct turn *turn, struct room *room) {
+    const struct queue *queue = &turn->pe->class->queues[core->queue_place[turn->stream.row]];
+    *room = (struct room){.count = UINT32_MAX, .first = -UNBOUNDED};
+    find_room(core, turn->pe, queue, room);
+    if (room->count == 0) {
+        core->multicasts_waiting += room->full->held == NULL;
+        room->full->held = turn->pe;
+        room->full->held_place = HELD_SENDS;
+    }
+    return room->count > 0;
+}
+
+/* Returns when an operation can take its next element as far as is known; NEVER if it lacks something, and goes on when
+ * that comes. */
+static cycle ready(struct core *core, struct turn *turn) {
+    struct pe *pe = turn->pe;
+    struct open *open = turn->open;
+    cycle time = open == NULL ? turn->time : open->time;
+    if (open == NULL) {
+        struct room room;
+        if (!find_send_room(core, turn, &room)) {
+            return NEVER;
+        }
+        cycle credit = room.first - core->timing.inject;
+        time = credit > time ? credit : time;
+    } else {
+        for (int k = 0; k < open->inputs; k++) {
+            const struct run *first = pe->inputs[open->queue[k]].first;
+            if (open->polls >> k & 1) {
+                continue;
+            }
+            if (first == NULL) {
+                return NEVER;
+            }
+            time = head_time(first) > time ? head_time(first) : time;
+        }
+        if (turn->forwards && !open->header) {
+            if (!find_credits(core, open)) {
+                return NEVER;
+            }
+            time = open->credit_first > time ? open->credit_first : time;
+        }
+    }
+    return free_from(datapath_of(pe), turn->level, time);
+}
+
+void await_turn(struct core *core, struct turn *turn) {
+    cycle time = ready(core, turn);
+    if (time < NEVER && time != turn->cycle) {
+        turn->cycle = time;
+        schedule(core, time, EVENT_TURN, turn->pe->number, turn->number, turn);
+    }
+}
+
+/* Lets the sends of a PE look again for which there was no room. */
+void await_room(struct core *core, const struct pe *pe) {
+    for (struct turn *turn = datapath_of(pe)->sends; turn != NULL; turn = turn->next) {
+        await_turn(core, turn);
+    }
+}
+
+/* Sends */
+
+static void forget_send(struct core *core, struct turn *turn) {
+    struct turn **link = &datapath_of(turn->pe)->sends;
+    while (*link != turn) {
+        link = &(*link)->next;
+    }
+    *link = turn->next;
+    payload_drop(core, turn->payload);
+    give_turn(core, turn);
+}
+
+/* Sends the elements of a wavelet at a time, when there is room for it. */
+static void send_one(struct core *core, struct turn *turn, cycle time) {
+    struct pe *pe = turn->pe;
+    struct send *send = turn->send;
+    uint32_t lanes = turn->stream.flags & PACKED ? 2 : 1;
+    int64_t left = turn->count - turn->position, count = left < lanes ? left : lanes;
+    struct payload *payload = payload_take(core, 1);
+    payload->words[0] = turn->payload->words[turn->position / lanes];
+    struct run run = {.payload = payload, .at = (const uint8_t *)payload->words, .first = time + core->timing.inject,
+                      .step = 4, .size = 4, .rate = (uint32_t)turn->rate, .count = 1};
+    turn->position += count;
+    turn->time = time + count * turn->rate;
+    bool is_last = turn->position == turn->count;
+    note_work(core, pe, send->operation, time, turn->rate, turn->rate, count);
+    struct sending sending = {.operation = send->operation, .task = send->task, .where = send->where, .is_last = is_last};
+    transmit(core, pe, &sending, &turn->stream, &run);
+    payload_drop(core, payload);
+    if (has_failed(core)) {
+        return;
+    }
+    if (!is_last) {
+        await_turn(core, turn);
+        return;
+    }
+    end(pe, turn->level, true);
+    cycle done = turn->time + turn->setup;
+    forget_send(core, turn);
+    send_accepted(core, send, done);
+}
+
+/* Returns whether a send takes turns, from its issue on, or is handed over at once. */
+bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle rate,
+                    int64_t count, bool is_message) {
+    if (!is_message && can_be_held(pe, operation, issued)) {
+        return true;
+    }
+    note_work(core, pe, operation, issued, rate, rate, count);
+    return false;
+}
+
+/* Begins a send that takes turns, with the elements that it sends. */
+void send_in_turns(struct core *core, struct send *send, const struct descriptor *stream, struct payload *payload,
+                   int64_t count, cycle issued, cycle rate, cycle setup) {
+    struct pe *pe = send->pe;
+    struct turn *turn = make_turn(core, pe, level_of(pe->class, send->operation));
+    turn->send = send;
+    turn->stream = *stream;
+    turn->payload = payload;
+    turn->count = count;
+    turn->time = issued;
+    turn->rate = rate;
+    turn->setup = setup;
+    turn->next = datapath_of(pe)->sends;
+    datapath_of(pe)->sends = turn;
+    payload->references++;
+    begin(pe, turn->level, true);
+    await_turn(core, turn);
+}
+
+/* Lets an operation take an element at a time, if it still can and nothing of higher priority is at work. */
+void take_turn(struct core *core, struct turn *turn, cycle time) {
+    turn->cycle = NEVER;
+    if (ready(core, turn) != time) {
+        await_turn(core, turn);
+        return;
+    }
+    struct datapath *datapath = datapath_of(turn->pe);
+    datapath->looked = time;
+    forget_works(core, datapath, time);
+    assert(!core->at_work);
+    core->at_work = true;
+    if (turn->open == NULL) {
+        send_one(core, turn, time);
+    } else {
+        struct open *open = turn->open;
+        open->turn_at = time;
+        open->credits = turn->forwards && !open->header ? open->credits : UNBOUNDED;
+        open->credit_rate = turn->forwards && !open->header ? open->credit_rate : 0;
+        open->credit_first = time;
+        take_in_turn(core, open);
+    }
+    deliver(core);
+    core->at_work = false;
+}
+
+bool is_turn_due(const struct turn *turn, uint64_t number, cycle time) {
+    return turn->number == number && turn->cycle == time;
+}

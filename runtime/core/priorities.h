@@ -1,0 +1,26 @@
+/* Priorities of operations that share the datapath of a PE: priorities.c */
+#ifndef LOOM_PRIORITIES_H
+#define LOOM_PRIORITIES_H
+
+#include "machine.h"
+
+enum { HELD_SENDS = UINT16_MAX + 1 }; /* in place of a queue: the sends of a PE that take turns */
+
+void make_priority_pools(struct core *core);
+void prepare_priorities(struct core *core, const struct core_input *input, struct class *class);
+
+/* What is called only where the operations of a class have several levels */
+void note_work(struct core *core, struct pe *pe, const struct operation *operation, cycle first, cycle rate, cycle cost,
+               int64_t count);
+void begin_to_receive(struct core *core, struct open *open, cycle issued);
+void end_to_receive(struct core *core, struct open *open);
+bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle rate,
+                    int64_t count, bool is_message);
+void send_in_turns(struct core *core, struct send *send, const struct descriptor *stream, struct payload *payload,
+                   int64_t count, cycle issued, cycle rate, cycle setup);
+void await_turn(struct core *core, struct turn *turn);
+void await_room(struct core *core, const struct pe *pe);
+bool is_turn_due(const struct turn *turn, uint64_t number, cycle time);
+void take_turn(struct core *core, struct turn *turn, cycle time);
+
+#endif

@@ -1,0 +1,255 @@
+"""Operations of higher priority go first (DSD-232): against a simulation cycle by cycle."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loomir import targets
+from loomir.operations.prices import of
+from loomir.targets.model import LEVELS
+
+from ..searches import examples
+from .flow_modules import parse
+from .machines import load
+
+pytestmark = pytest.mark.executors("reference", "core")
+
+SLOW = 3
+PRICES = of({"single_multiply": SLOW})
+"""Multiplications are slower than wavelets."""
+
+SIDES = {"west": (0, 1), "east": (2, 1), "north": (1, 0)}
+"""Where the PEs are that send to the one in the middle."""
+
+DEFAULT = {"wse2": "low", "wse3": "high"}
+"""The priority of an operation without one (DSD-226, DSD-230)."""
+
+
+@dataclass
+class Part:
+    """An operation of the PE in the middle."""
+
+    queue: str
+    """What it reads; "out" if it sends."""
+    priority: str | None
+    """None: by default."""
+    is_slow: bool
+    turns: int
+    """How long the task spins before it issues the operation."""
+    is_sync: bool = False
+    passes: bool = False
+    """It sends what it reads."""
+
+
+def spin(turns: int, label: str) -> str:
+    return f"""%f{label} = arith.constant 0 : index
+      %s{label} = arith.constant 1 : index
+      %t{label} = arith.constant {turns} : index
+      scf.for %i{label} = %f{label} to %t{label} step %s{label} {{
+        %v{label} = flow.load @x[] : i32
+        flow.store %v{label}, @x[] : i32
+      }}"""
+
+
+def issued(number: int, part: Part, count: int) -> str:
+    destination = "out" if part.passes or part.queue == "out" else None
+    source = None if part.queue == "out" else part.queue
+    walk = f"at {100 * number} strides [1] extents [{count}] : !flow.stream<f32>"
+    lines = [spin(part.turns, f"w{number}")]
+    for name, queue in ((f"%d{number}", destination), (f"%s{number}", source)):
+        made = f"flow.stream @a {walk}" if queue is None else (
+            f"flow.queue_stream @{queue} extent {count} : !flow.stream<f32>"
+        )  # fmt: skip
+        lines.append(f"{name} = {made}")
+    suffix = ""
+    if not part.is_sync:
+        priority = "" if part.priority is None else f", priority = {part.priority}"
+        suffix = f" async(microthread = {number}{priority})"
+    stream = "!flow.stream<f32>"
+    if part.is_slow:
+        lines.append(f"flow.apply fmuls %d{number}, %s{number}, %one{suffix} : {stream}, {stream}, f32")
+    else:
+        lines.append(f"flow.apply fmovs %d{number}, %s{number}{suffix} : {stream}, {stream}")
+    return "\n".join(lines)
+
+
+def program(target: str, parts: list[Part], sends: dict[str, list[tuple[int, int]]], total: int, late: int) -> str:
+    """PEs in the west, east and north send to the one in the middle, and that to the south."""
+    routes, units = "", ""
+    for number, (side, (x, y)) in enumerate(SIDES.items()):
+        towards = {"west": "east", "east": "west", "north": "south"}[side]
+        routes += f"""flow.color @{side} = {2 + number}
+          flow.route @{side} on [{x}, {y}] from [ramp] to [{towards}]
+          flow.route @{side} on [1, 1] from [{side}] to [ramp]
+        """
+        body = "".join(
+            f"""{spin(turns, f"w{k}")}
+              %a{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
+              %o{k} = flow.queue_stream @out extent {count} : !flow.stream<f32>
+              flow.apply fmovs %o{k}, %a{k} : !flow.stream<f32>, !flow.stream<f32>
+            """
+            for k, (turns, count) in enumerate(sends[side])
+        )
+        units += f"""flow.units @from_{side} on [{x}, {y}] words 1200 {{
+          flow.queue output @out id 2 colors [@{side} on [:, :]]
+          {buffers()}
+          {main(body)}
+        }}
+        """
+    counts = {side: sum(count for _, count in sends[side]) for side in SIDES} | {"out": total}
+    body = "%one = arith.constant 1.0 : f32\n" + "\n".join(
+        issued(number, part, counts[part.queue]) for number, part in enumerate(parts)
+    )
+    inputs = "".join(
+        f"flow.queue input @{side} id {2 + k} colors [@{side} on [:, :]]\n" for k, side in enumerate(SIDES)
+    )
+    last = f"""{spin(late, "w")}
+      %a = flow.stream @a at 0 strides [1] extents [{total}] : !flow.stream<f32>
+      %i = flow.queue_stream @in extent {total} : !flow.stream<f32>
+      flow.apply fmovs %a, %i : !flow.stream<f32>, !flow.stream<f32>"""
+    return f"""flow.fabric @shared target "{target}" grid 3 by 3 {{
+      {routes}
+      flow.color @out = 6
+      flow.route @out on [1, 1] from [ramp] to [south]
+      flow.route @out on [1, 2] from [north] to [ramp]
+      {units}
+      flow.units @middle on [1, 1] words 1200 {{
+        {inputs}
+        flow.queue output @out id 3 colors [@out on [:, :]]
+        {buffers()}
+        {main(body)}
+      }}
+      flow.units @south on [1, 2] words 1200 {{
+        flow.queue input @in id 3 colors [@out on [:, :]]
+        {buffers()}
+        {main(last if total else "")}
+      }}
+    }}"""
+
+
+def buffers() -> str:
+    return "flow.buffer @a at 0 : memref<500xf32>\nflow.buffer @x at 1100 : memref<i32>"
+
+
+def main(body: str) -> str:
+    return f"flow.task local @main id 9 active {{\n{body}\nflow.return\n}}"
+
+
+@dataclass
+class Simulated:
+    """An operation as the simulation has it."""
+
+    level: int
+    ready: int
+    cost: int
+    count: int
+    there: list[int] | None
+    """When each of its wavelets is there; None if it reads none."""
+    needs_credits: bool
+    busy: int = -1
+    takes: list[int] = field(default_factory=list[int])
+
+
+def simulate(operations: list[Simulated], credits_: list[int], capacity: int, until: int) -> None:
+    """Let the operations take elements: `credits_` has when each wavelet that leaves frees a place again."""
+    for cycle in range(until):
+        for its in sorted(operations, key=lambda each: -each.level):
+            number = len(its.takes)
+            if number == its.count or cycle < its.ready:
+                continue
+            if its.there is not None and its.there[number] > cycle:
+                continue
+            if its.needs_credits and number >= capacity and credits_[number - capacity] > cycle:
+                continue
+            if any(other.level > its.level and other.busy > cycle for other in operations):
+                continue
+            its.takes.append(cycle)
+            its.busy = its.ready = cycle + its.cost
+
+
+def times(events: list[dict[str, Any]], kind: str, at: tuple[int, int], queue: str) -> list[int]:
+    found: list[int] = []
+    for event in events:
+        if event["event"] == kind and event["pes"] == f"PE {at}" and event["name"] == queue:
+            step = 0 if event["wavelets"] == 1 else (event["last_cycle"] - event["cycle"]) // (event["wavelets"] - 1)
+            found += [event["cycle"] + k * step for k in range(event["wavelets"])]
+    return sorted(found)
+
+
+PRIORITY = st.sampled_from([None, "low", "medium", "high"])
+PART = st.tuples(PRIORITY, st.booleans(), st.integers(0, 12))
+SENDS = st.lists(st.tuples(st.integers(0, 15), st.integers(1, 25)), min_size=1, max_size=3)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[str, list[Part], dict[str, list[tuple[int, int]]], int, int]:
+    target = draw(st.sampled_from(["wse2", "wse3"]))
+    sends = {side: draw(SENDS) for side in SIDES}
+    queues = draw(st.permutations([*SIDES, "out"]))
+    parts = [Part(queue, *draw(PART)) for queue in queues]
+    how = draw(st.sampled_from(["all", "sync", "passes", "both"]))
+    total = draw(st.integers(1, 60))
+    if how in ("passes", "both"):
+        parts = [part for part in parts if part.queue != "out"]
+        parts[0].passes = True
+        total = sum(count for _, count in sends[parts[0].queue])
+    if how in ("sync", "both"):
+        parts.sort(key=lambda part: part.queue != "out")
+        parts[-1].is_sync = True
+    return target, parts, sends, total, draw(st.integers(0, 60))
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(cases())
+def test_higher_priorities_go_first(
+    case: tuple[str, list[Part], dict[str, list[tuple[int, int]]], int, int],
+) -> None:
+    """An element is taken when it is there, and its operation ready, and none of higher priority is at work."""
+    name, parts, sends, total, late = case
+    target = targets.get(name)
+    timing, trace = target.timing, io.BytesIO()
+    machine = load(parse(program(name, parts, sends, total, late)), trace=trace, prices=PRICES)
+    machine.run(100_000)
+    events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
+    middle = [event for event in events if event["pes"] == "PE (1, 1)"]
+    issues = sorted(event["cycle"] for event in middle if event["event"] == "operation")
+    latency = timing.hop + timing.ramp
+    south = times(events, "taken", (1, 2), "in")
+    capacity = target.output_queue_words[3] + target.input_queue_words[3] + timing.link_words
+    levels = [LEVELS.index("medium_low" if part.is_sync else part.priority or DEFAULT[name]) for part in parts]
+    operations: list[Simulated] = []
+    for part, level, issue in zip(parts, levels, issues, strict=True):
+        cost = SLOW if part.is_slow else 1
+        if part.queue == "out":
+            can_be_held = any(other > level for other in levels)
+            operations.append(Simulated(level, issue, cost, total, None, can_be_held))
+        else:
+            there = [time + latency for time in times(events, "sent", SIDES[part.queue], "out")]
+            operations.append(
+                Simulated(level, issue + timing.receive_setup, cost, len(there), there, needs_credits=part.passes)
+            )
+    returned = [time + timing.hop - timing.inject for time in south]
+    simulate(operations, returned, capacity, 3000)
+    for part, its in zip(parts, operations, strict=True):
+        if part.queue != "out":
+            assert times(events, "taken", (1, 1), part.queue) == its.takes
+        if part.queue == "out" or part.passes:
+            assert times(events, "sent", (1, 1), "out") == [time + timing.inject for time in its.takes]
+    ends = {
+        parts[event.get("microthread", len(parts) - 1)].queue: event["last_cycle"]
+        for event in middle
+        if event["event"] == "completed"
+    }
+    for part, its in zip(parts, operations, strict=True):
+        own = its.takes[-1] + its.cost
+        if part.queue != "out":
+            assert ends[part.queue] == own
+        elif its.needs_credits:
+            assert ends[part.queue] == own + (timing.send_setup if part.is_sync else timing.inject)
