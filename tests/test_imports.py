@@ -36,7 +36,7 @@ WITHOUT_XDSL = ["analysis", "csl", "operations", "runtime", "targets"]
 """Folders that know no IR; `analysis.pto` and `analysis.wse` read it for the rest of analysis."""
 
 READS_IR = ("loomir.analysis.pto", "loomir.analysis.wse", "loomir.runtime.warps")
-"""Exempt of these. The executor in `runtime.warps` interprets IR, and is loaded by its name only where it is chosen."""
+"""Exempt of these. The executor of chips in `runtime.warps` interprets IR, and is loaded by its name only."""
 
 BELOW_RUNTIME = {"diagnostics", "operations", "runtime", "targets"}
 """What the engine may import, all but the executor in `runtime.warps`."""
@@ -89,8 +89,7 @@ def test_the_engine_knows_executors_by_name_only() -> None:
             assert not any(name.startswith("loomir.runtime.warps") for name in imported), module
 
 
-def test_the_first_engine_is_imported_for_pto_alone() -> None:
-    """Whoever removes it for the wafer changes nothing else."""
+def test_the_executor_of_chips_is_imported_for_pto_alone() -> None:
     importers = {
         module
         for module in graph().modules
@@ -100,16 +99,15 @@ def test_the_first_engine_is_imported_for_pto_alone() -> None:
     assert importers == {"loomir.host.pto"}
 
 
-TESTS_WITH_THE_FIRST_ENGINE = {
+TESTS_WITH_THE_EXECUTOR_OF_CHIPS = {
     "operations/test_integers.py",
     "operations/test_pto_tiles.py",
     "operations/test_scalar_types.py",
 }
-"""Tests outside of `runtime/warps` that use the first engine, for what it is to PTO."""
+"""Tests outside of `runtime/warps` that use it."""
 
 
-def test_tests_of_the_first_engine_are_in_a_folder() -> None:
-    """Whoever removes it for the wafer removes `tests/runtime/warps`, and changes these."""
+def test_tests_of_the_executor_of_chips_are_in_a_folder() -> None:
     tests = ROOT / "tests"
     found = {
         path.relative_to(tests).as_posix()
@@ -117,7 +115,7 @@ def test_tests_of_the_first_engine_are_in_a_folder() -> None:
         if "from loomir.runtime.warps" in path.read_text(encoding="utf-8")
     }
     outside = {name for name in found if not name.startswith("runtime/warps/")}
-    assert outside - {"test_imports.py"} == TESTS_WITH_THE_FIRST_ENGINE
+    assert outside - {"test_imports.py"} == TESTS_WITH_THE_EXECUTOR_OF_CHIPS
 
 
 @pytest.mark.parametrize("module", ["runtime", "host.sdk.device", "host.sdk.runtime", "host.sdk.debugging"])

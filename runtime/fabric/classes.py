@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnostics.errors import LoomError
-from ...targets import CHIPS
 from ...targets.model import Target
 from ..tables.format import Tables
 from .model import NOWHERE
@@ -31,13 +30,13 @@ MAX_CLASSES = 1 << 15
 class Frame:
     """The class coordinates of a class: its rows and columns of the grid, dense, and transposed if it is narrow.
 
-    They order PEs in messages. `upright` ones are never transposed.
+    They order PEs in messages.
     """
 
-    def __init__(self, down: range, across: range, *, upright: bool = False) -> None:
+    def __init__(self, down: range, across: range) -> None:
         self.down = down
         self.across = across
-        self.transposed = not upright and len(across) < NARROW and len(across) < len(down)
+        self.transposed = len(across) < NARROW and len(across) < len(down)
         self.shape = (len(across), len(down)) if self.transposed else (len(down), len(across))
 
     def local(self, points: Array) -> Array:
@@ -53,16 +52,16 @@ class Frame:
         return self.across[column], self.down[row]
 
 
-def frame_of(pes: Array, areas: Sequence[Area], width: int, *, upright: bool = False) -> Frame:
+def frame_of(pes: Array, areas: Sequence[Area], width: int) -> Frame:
     """Return the class coordinates of the PEs of some regions."""
     if len(areas) == 1:
         columns, rows = areas[0]
-        return Frame(rows, columns, upright=upright)
+        return Frame(rows, columns)
     rows, columns = np.unique(pes // width), np.unique(pes % width)
     down, across = _progression(rows), _progression(columns)
     if down is None or across is None or len(down) * len(across) != len(pes):
         down, across = (range(int(values[0]), int(values[-1]) + 1) for values in (rows, columns))
-    return Frame(down, across, upright=upright)
+    return Frame(down, across)
 
 
 def _progression(values: Array) -> range | None:
@@ -100,7 +99,6 @@ class Classes:
         self.pe_class = grid.reshape(-1)
         self.pe_unit = np.full(count, NOWHERE, np.int32)
         self.areas = [areas_of(tables, record) for record in records]
-        upright = target.name in CHIPS
         pes: list[Array] = []
         self.frames: list[Frame] = []
         for number, (record, areas) in enumerate(zip(records, self.areas, strict=True)):
@@ -115,7 +113,7 @@ class Classes:
                 raise LoomError(f"units @{name} share PEs with another class", where or None)
             pes.append(mine)
             self.pe_unit[mine] = np.arange(len(mine), dtype=np.int32)
-            self.frames.append(frame_of(mine, areas, width, upright=upright))
+            self.frames.append(frame_of(mine, areas, width))
         self.class_first = np.concatenate([[0], np.cumsum([len(mine) for mine in pes], dtype=np.int64)])
         self.unit_pes = np.concatenate([np.zeros(0, np.int32), *pes])
         self.words = np.array(
@@ -156,6 +154,6 @@ def words_of(shape: tuple[int, int], words: int, target: Target) -> int:
     """
     whole, used = target.memory_bytes // 2, words_in_use(words)
     rows, columns = shape
-    if target.name in CHIPS or 2 * whole * rows * columns > MAX_WHOLE_MEMORY:
+    if 2 * whole * rows * columns > MAX_WHOLE_MEMORY:
         return used
     return max(whole, used)

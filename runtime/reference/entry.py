@@ -32,7 +32,6 @@ class Entry:
         """Let a wavelet that comes at a time enter, as soon as there is room."""
         free = self._words - self._inside
         if not free:
-            machine.is_pressed = True
             self._waiting.append((way, time))
             return
         self._inside += 1

@@ -109,9 +109,6 @@ class Machine:
         self.wavelets = self.task_runs = self.steps = 0
         self.latest = 0
         """End of the last asynchronous operation that signals no task, or the progress of one without an end."""
-        self.is_pressed = False
-        """True if something happened for which `warps` has other rules: a send was held back, or had more wavelets than
-        a queue holds; or several wavelets of one send came to a queue with several senders."""
         self._limit = NEVER
         self._running: PE | None = None
         """The PE whose task is run."""
@@ -401,7 +398,6 @@ class Machine:
             self.admit(queue, first)
             self.deliver()
 
-        self.is_pressed |= run.remaining > 1
         self.order.schedule(run.head_time, Kind.RUN, pe, (run.origin,), admit)
 
     def admit(self, queue: InputQueue, run: Run) -> None:

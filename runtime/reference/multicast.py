@@ -51,7 +51,6 @@ class Multicast:
                 self.parts.appendleft((wavelets[count:], own + count * self.rate))
             if not count:
                 return
-            self.machine.is_pressed |= first > own
             for way in self.ways:
                 if way.path is not None:
                     way.path.send(count, None)

@@ -183,9 +183,7 @@ def _send(
         payload = compute(machine, issue, destination, sources, 0, count, {})
         transmit(machine, issue, destination, payload, issued + timing.inject, rate, last=True, send=send)
         deliver(machine)
-    machine.is_pressed |= any(way.path is not None and wavelets > way.path.room for way in queue.ways)
     if send.waiting or send.done > done:
-        machine.is_pressed = True
         for resource in used:
             resource.extend(NEVER if send.waiting else send.done)
     if machine.statistics is not None:

@@ -193,7 +193,6 @@ class HeldSend:
         """Begin to send."""
         datapath = self.send.issue.pe.datapath
         assert datapath is not None
-        machine.is_pressed = True
         datapath.begin(self.turn.level, self.turn)
         self._await_turn(machine)
 

@@ -14,10 +14,6 @@ from ..tables.instructions import (
     COSTS,
     DSD_ROWS,
     FORMATS,
-    FRAME_DESCRIPTOR,
-    NO_REGISTER,
-    SLOTS,
-    STATIC_DESCRIPTOR,
 )
 from .descriptors import Descriptor, descriptor_of, kind_name
 
@@ -43,12 +39,6 @@ class Settings:
     def is_async(self) -> bool:
         """True if the task goes on while the operation runs."""
         return self.microthread is not None
-
-    @property
-    def has_completion(self) -> bool:
-        """True if its end activates or unblocks a task."""
-        tasks = (self.activate, self.unblock, self.control_activate, self.control_unblock)
-        return any(task is not None for task in tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,19 +161,3 @@ def _settings(row: Row, on_control: bool) -> Settings:
         row.microthread, task(row.activate), task(row.unblock), on_control, task(row.control_activate),
         task(row.control_unblock), row.priority,
     )  # fmt: skip
-
-
-def is_register(operand: int) -> bool:
-    """Return True if an operand is a register, and no descriptor."""
-    return operand < STATIC_DESCRIPTOR or operand == NO_REGISTER
-
-
-def frame_descriptor(operand: int) -> int | None:
-    """Return the number of a descriptor of the frame, None for one of the use."""
-    return operand - FRAME_DESCRIPTOR if operand >= FRAME_DESCRIPTOR else None
-
-
-def section_of(slot_kind: int) -> str:
-    """Return the section that the row of a slot is in."""
-    name = SLOTS[slot_kind]
-    return f"{name}es" if name == "access" else f"{name}s"

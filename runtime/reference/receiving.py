@@ -113,7 +113,6 @@ def receive(
     operation.turn = turn_of(machine, issue)
     if pe.datapath is not None:
         pe.datapath.begin(level_of(machine, issue), operation.turn)
-    machine.is_pressed |= operation.turn is not None
     if settings.is_async:
         pe.now += machine.timing.async_issue
         post(machine, operation)
@@ -260,7 +259,6 @@ def _proceed(machine: Machine, operation: OpenOperation) -> bool:
         for queue, run in zip(operation.queues, runs, strict=True):
             _check_contention(machine, operation, queue, run)
         if not operation.header and not _has_room(machine, operation):
-            machine.is_pressed = True
             return False
         if operation.header:
             _take_header(machine, operation, runs[0])
@@ -425,12 +423,10 @@ def _pace(machine: Machine, operation: OpenOperation, runs: Sequence[Run], count
     if operation.credits is not None:
         lines.append((operation.credits.first, max(operation.rate, operation.credits.rate)))
         count = min(count, operation.credits.count)
-        machine.is_pressed |= operation.credits.first > max(lines[:-1])[0]
     begin, rate = max(lines)
     for first, slower in lines:
         if slower > rate:
             count = min(count, (begin - first) // (slower - rate) + 1)
-    machine.is_pressed |= most > 1 and max(slower for _, slower in lines) > rate
     if count < most:
         destination = operation.destination
         together = max(lanes, destination.lanes if isinstance(destination, Wavelets) else 1)

@@ -276,9 +276,8 @@ class SwitchedColor:
             lines = [(run.first, run.rate), (router.free, 1)]
             found = room(paths, count, lines, partial(self._go_on, router))
             if not found.count:
-                router.is_full = self.machine.is_pressed = True
+                router.is_full = True
                 return run
-            self.machine.is_pressed |= found.first > max(lines)[0]
             for path in paths:
                 path.send(found.count, None)
             if run.path is not None:

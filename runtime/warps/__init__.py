@@ -1,1 +1,1 @@
-"""The first executor of `flow`: PEs and cores that run the same code go in warps, computed with numpy."""
+"""The executor of chips: cores of `flow` that run the same code go in warps, computed with numpy."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 class Channel:
     """A channel of every row of the grid."""
 
-    waits_for_all = True
-
     def __init__(
         self,
         machine: WarpMachine,
@@ -165,7 +163,7 @@ class Channel:
     def apart(self, warp: Warp, here: int, *, producing: bool) -> int:
         """Run an instruction for the units of a warp place by place."""
         units = warp.units
-        ways: list[tuple[int, UnitSet, int]] = []
+        ways: list[tuple[int, UnitSet]] = []
         if type(units) is Rectangle:
             many = self.many_produce if producing else self.many_consume
             groups = [group for group in self.groups if set(group.rows) & set(units.rows)]
@@ -173,14 +171,14 @@ class Channel:
                 for group in groups:
                     part = intersect(units, rectangle(group.rows, units.columns))
                     if part is not None:
-                        ways.append((here, part, 0))
+                        ways.append((here, part))
             elif many and len(units.columns) > 1:
-                ways = [(here, rectangle(units.rows, range(c, c + 1)), 0) for c in units.columns]
+                ways = [(here, rectangle(units.rows, range(c, c + 1))) for c in units.columns]
         if not ways:
             rows, columns = units.cells()
             for row in sorted(set(rows.ravel().tolist())):
                 for column in sorted(set(columns[rows == row].tolist())):
-                    ways += [(here, part, 0) for part in from_mask(units, (rows == row) & (columns == column))]
+                    ways += [(here, part) for part in from_mask(units, (rows == row) & (columns == column))]
         return diverge(warp, ways, here + 1, None)
 
     # What units do
@@ -407,7 +405,7 @@ class Channel:
         woken = False
         for waiter in group.waiters:
             if self._can_go_on(group, waiter):
-                self.machine.scheduler.resume(waiter.warp, waiter.warp.now)
+                self.machine.scheduler.resume(waiter.warp)
                 woken = True
             else:
                 still.append(waiter)
@@ -437,10 +435,7 @@ class Channel:
         for group in self.groups:
             for waiter in group.waiters:
                 warp = waiter.warp
-                yield Wait(
-                    warp.cls, warp.units, self._lacks(group, waiter), waiter.where, self, held=True, queue=self.name,
-                    missing=1, tasks=(warp.code.name,),
-                )  # fmt: skip
+                yield Wait(warp.cls, warp.units, self._lacks(group, waiter), waiter.where, self, warp.code.name)
 
     def _lacks(self, group: Rows, waiter: Waiter) -> str:
         """Return in words what units wait for."""
@@ -493,10 +488,6 @@ class Channel:
         if any(self._lost(group) for group in self.groups):
             return "free each entry before the next pop: a later free may return no credit"
         return "let one of them push before it pops, or give the channel more slots"
-
-    def explanation(self, wait: Wait, units: str) -> str | None:
-        """Return None: the wait itself says how often each unit has pushed, popped and freed."""
-        return None
 
     # The end of a launch
 

@@ -1,10 +1,10 @@
-"""WarpMachine: a `flow.fabric` loaded and run in warps; `Executor` says what `Machine` asks of it."""
+"""WarpMachine: a `flow.fabric` of a chip, loaded and run in warps; `Executor` says what `Machine` asks of it."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -17,36 +17,24 @@ from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...operations.prices import NONE as NO_PRICES
 from ...operations.prices import Prices
-from .. import wait_graph
-from ..executor import Counts, Lacking, PrintedTile
+from .. import executor, wait_graph
+from ..executor import Counts, Function, Lacking, Outline, PrintedTile
 from ..executors import EXECUTORS
 from ..places import Region
 from ..trace_lines import Tracing
 from ..unread_wavelets import Unread
 from ..warnings import Warnings
 from ..watch import Watch
-from .arithmetic import Scratch
 from .channels import Channel
-from .directives import Directives
-from .executor import Executor
-from .fabric import Color
-from .host_copies import read_region, write_region
-from .host_streams import HostInput, HostOutput
-from .loader import Exported, Loader
-from .messages import Network
-from .outline import outline
+from .loader import load_program
 from .scalars import normalize
 from .scheduler import Scheduler
 from .slot_rings import SlotRings
-from .streams import UNBOUNDED
-from .switches import SwitchedColor
-from .tasks import NEVER
+from .tasks import Task
 from .tile_program import Printed
 from .tiles import Space
-from .trace import Trace, TracingExecutor, TracingScheduler
 from .unit_class import UnitClass
-from .units import Array, from_mask, rectangle, some
-from .unread import unread
+from .units import Array
 from .waits import waits
 
 
@@ -55,7 +43,6 @@ def load(
     warnings: Warnings,
     trace: IO[bytes] | None = None,
     *,
-    block_units: int | None = None,
     block_rows: int | None = None,
     prompt: bool = False,
     prices: Prices = NO_PRICES,
@@ -63,7 +50,11 @@ def load(
     statistics: bool = False,
     tracing: Tracing | None = None,
 ) -> WarpMachine:
-    """Return an executor of the `flow.fabric` of a module; see `WarpMachine`."""
+    """Return an executor of the `flow.fabric` of a module; see `WarpMachine`.
+
+    Chips have no cost model, so prices change nothing, and nothing is counted. Raises LoomError for a program of the
+    wafer, and if a trace is asked for.
+    """
     if isinstance(program, ModuleOp):
         fabrics = [op for op in program.body.block.ops if isinstance(op, flow.FabricOp)]
         if len(fabrics) != 1:
@@ -77,138 +68,99 @@ def load(
             f"the executor 'warps' runs programs of chips ({', '.join(targets.CHIPS)}); those of the wafer run on "
             f"{names}, assembled into tables", location_of(program),
         )  # fmt: skip
-    return WarpMachine(
-        program, warnings, trace, block_units=block_units, block_rows=block_rows, prompt=prompt, prices=prices
-    )  # fmt: skip
+    if trace is not None or tracing is not None:
+        raise LoomError("programs of chips have no traces; run this one without", location_of(program))
+    return WarpMachine(program, block_rows=block_rows, prompt=prompt)
 
 
 class WarpMachine:
-    """Executes a `flow.fabric`, all units of a class that start a task together as one warp.
+    """Executes a `flow.fabric` of a chip, all units of a class that start a task together as one warp.
 
-    `block_units` limits the units that start a task as one warp, `block_rows` its rows; results and clocks do not
-    depend on them. Producers of channels run ahead of their consumers as far as they may, unless `prompt`: then each
-    lets the others go first after every entry. Raises LoomError for a program that cannot be loaded (unknown
-    operations, regions off the grid, routes in a circle).
+    `block_rows` limits the rows of units that start a task as one warp; results do not depend on it. Producers of
+    channels run ahead of their consumers as far as they may, unless `prompt`: then each lets the others go first after
+    every entry. Raises LoomError for a program that cannot be loaded (unknown operations, regions off the grid).
     """
 
-    def __init__(
-        self,
-        fabric: flow.FabricOp,
-        warnings: Warnings,
-        trace: IO[bytes] | None = None,
-        *,
-        block_units: int | None = None,
-        block_rows: int | None = None,
-        prompt: bool = False,
-        prices: Prices = NO_PRICES,
-    ):
+    def __init__(self, fabric: flow.FabricOp, *, block_rows: int | None = None, prompt: bool = False):
         self.op = fabric
         self.width = fabric.width.value.data
         self.height = fabric.height.value.data
-        self.target = prices.apply(targets.fabric(fabric.target.data))
-        self.is_chip = self.target.name in targets.CHIPS
-        self.block_units = block_units
         self.block_rows = block_rows
         self.prompt = prompt
-        self.scratch = Scratch()
         self.rounding_cell = array("f", [0.0])
         """Generated code rounds to float32 through it."""
         self.watch: Watch | None = None
         """Reports runs that take long; None if nothing does."""
-        self.warnings = warnings
-        self.directives = Directives(self.unit_name)
-        self.print_log: list[tuple[int, int, int, str]] = []
-        self.colors: dict[str, Color] = {}
-        self.switched: dict[str, SwitchedColor] = {}
-        """Those whose routes have switches, by name."""
-        self.networks: dict[str, Network] = {}
-        """Colors that are networks of messages, by name."""
         self.classes: list[UnitClass] = []
-        self.exports: dict[str, Exported] = {}
+        self.exports: dict[str, list[tuple[UnitClass, Task]]] = {}
+        """The functions that the host launches, by name, on each class that has them."""
         self.spaces: dict[str, Space] = {}
         """Memories that all units share."""
         self.channels: dict[str, Channel] = {}
         self.tile_log: list[Printed] = []
         self.findings = Findings()
-        self.slot_rings = SlotRings(self.findings)
         """Hazards that runs have met."""
-        self.host_inputs: dict[str, HostInput] = {}
-        self.host_outputs: dict[str, HostOutput] = {}
-        """Colors connected with the host, by name."""
-        if trace is None:
-            self.scheduler, self.executor = Scheduler(self), Executor(self)
-        else:
-            written = Trace(trace)
-            self.scheduler, self.executor = TracingScheduler(self, written), TracingExecutor(self, written)
+        self.slot_rings = SlotRings(self.findings)
+        self.scheduler = Scheduler(self)
         with np.errstate(all="ignore"):
-            Loader(self).load()
-        self.outline = outline(self)
+            load_program(self)
+        self.outline = self._outline()
 
-    def warn(self, where: str | None, message: str) -> None:
-        """Warn of something that the machine permits, once for each place in the program."""
-        self.warnings.warn(where, message)
+    def _outline(self) -> Outline:
+        class_of = np.full((self.height, self.width), -1, np.int16)
+        for number, cls in enumerate(self.classes):
+            class_of[cls.placement.on_grid()] = number
+        functions = {
+            name: Function(name, {self.classes.index(cls): tuple(task.code.argument_kinds) for cls, task in tasks})
+            for name, tasks in self.exports.items()
+        }
+        classes = tuple(executor.UnitClass(cls.name, cls.op.words.value.data) for cls in self.classes)
+        return Outline(
+            self.width, self.height, self.op.target.data, classes, class_of, {}, {}, functions, inputs={}, outputs={}
+        )
 
-    def color_name(self, number: int) -> str:
-        """Return the name of the color at a position of the color table."""
-        return list(self.colors)[number] if 0 <= number < len(self.colors) else "unknown"
-
-    def color_label(self, number: int) -> str:
-        """Return the label, for messages, of the color at a position of the color table."""
-        return list(self.colors.values())[number].label if 0 <= number < len(self.colors) else "none"
-
-    # Memory
-
-    def read(self, region: Region, address: int | Array, values: Array) -> None:
-        """Read elements of the memory of the units of a region into `values`; see `Executor.read`."""
-        read_region(self.classes, region, address, values)
-
-    def write(self, region: Region, address: int | Array, values: Array) -> None:
-        """Write elements to the memory of the units of a region; see `Executor.write`."""
-        write_region(self.classes, region, address, values)
+    # Memory and streams, of which cores show the host none
 
     def image(self, number: int) -> npt.NDArray[np.uint16]:
-        """Return the memory in use of the units of a class, [units by rows of the grid, words]."""
-        cls = self.classes[number]
-        local = cls.placement.local(cls.placement.places(cls.units)[:, ::-1])
-        used = (cls.words_in_use + 1) // 2
-        words = cls.memory.raw["i16"][:, :used][local[:, 0], :, local[:, 1], :]
-        return words.reshape(len(local), -1)[:, : cls.words_in_use]
+        """Return the memory of the units of a class, in which a program of cores lays out nothing."""
+        return np.zeros((self.classes[number].units.count, 0), np.uint16)
 
-    # Launches and streams
+    def read(self, region: Region, address: int | Array, values: Array) -> NoReturn:
+        """Never called: cores export no buffers."""
+        raise AssertionError
+
+    def write(self, region: Region, address: int | Array, values: Array) -> NoReturn:
+        """Never called, as `read`."""
+        raise AssertionError
+
+    def send(self, color: str, region: Region, words: Array, first: Array) -> NoReturn:
+        """Never called: cores have no colors."""
+        raise AssertionError
+
+    def backlog(self, color: str) -> NoReturn:
+        """Never called, as `send`."""
+        raise AssertionError
+
+    def arrived(self, color: str) -> NoReturn:
+        """Never called, as `send`."""
+        raise AssertionError
+
+    def take(self, color: str, region: Region, count: int) -> NoReturn:
+        """Never called, as `send`."""
+        raise AssertionError
+
+    # Launches
 
     def launch(self, name: str, arguments: Sequence[int | float], delay: int = 0) -> None:
-        """Activate an exported function on all units that have it, `delay` cycles from now."""
-        now = self.cycles + delay
-        for cls, task in self.exports[name].launchers:
-            values = zip(task.code.arguments, task.code.argument_kinds, arguments, strict=True)
-            for slot, kind, value in values:
+        """Activate an exported function on all units that have it."""
+        for _, task in self.exports[name]:
+            for slot, kind, value in zip(task.code.arguments, task.code.argument_kinds, arguments, strict=True):
                 task.code.template[slot] = normalize(kind, value)
-            task.activate(cls.units, now)
+            task.activate()
 
     def is_launched(self, name: str) -> bool:
         """Return True if an exported function has been launched and not been started yet on some unit."""
-        return any(some(task.active[cls.units.index] < NEVER) for cls, task in self.exports[name].launchers)
-
-    def send(self, color: str, region: Region, words: Array, first: Array) -> None:
-        """Send words from the host to the queues of a color."""
-        x, y, w, h = region
-        area = rectangle(range(y, y + h), range(x, x + w))
-        with np.errstate(all="ignore"):
-            for queue, message in self.host_inputs[color].messages(area, words, first):
-                self.executor.arrive(queue, message)
-
-    def backlog(self, color: str) -> tuple[Array, Array]:
-        """Return how many words of the host wait in the queue of a color, and how many that queue holds."""
-        return self.host_inputs[color].backlog()
-
-    def arrived(self, color: str) -> Array:
-        """Return how many words of each unit wait for the host."""
-        return self.host_outputs[color].available()
-
-    def take(self, color: str, region: Region, count: int) -> Array:
-        """Return the next words of a stream to the host, uint32 [h, w, count]."""
-        x, y, w, h = region
-        return self.host_outputs[color].take(rectangle(range(y, y + h), range(x, x + w)), count)
+        return any(bool(task.active.any()) for _, task in self.exports[name])
 
     # Running
 
@@ -216,12 +168,7 @@ class WarpMachine:
         """Run until nothing can happen any more, or `until` holds."""
         self.watch = watch
         with np.errstate(all="ignore"):
-            if self.scheduler.run(step_limit, until):
-                return True
-        for cls in self.classes:
-            for resource in cls.resources():
-                resource.rest()
-        return False
+            return self.scheduler.run(step_limit, until)
 
     def finish(self) -> None:
         """Check that the channels balance, and reset them."""
@@ -230,67 +177,53 @@ class WarpMachine:
 
     @property
     def clocks(self) -> npt.NDArray[np.int64]:
-        """When each unit has ended its last task."""
-        result = np.zeros((self.height, self.width), np.int64)
-        for cls in self.classes:
-            mine = cls.placement.from_grid(result)
-            mine[cls.units.index] = cls.clock[cls.units.index]
-        return result
+        """Zeros: there is no time."""
+        return np.zeros((self.height, self.width), np.int64)
 
     @property
     def cycles(self) -> int:
-        """When the last task and the last operation ended."""
-        return max([int(cls.clock.max()) for cls in self.classes] + [self.scheduler.latest])
+        """Zero: there is no time."""
+        return 0
 
     @property
     def reached(self) -> int:
-        """The latest cycle at which a task or an operation ended: not how far tasks are that wait."""
-        return self.cycles
+        """Zero: there is no time."""
+        return 0
 
     def counts(self) -> Counts:
         """Return what has been done so far."""
-        return Counts(self.scheduler.wavelets, self.scheduler.task_runs, self.scheduler.steps)
+        return Counts(0, self.scheduler.task_runs, self.scheduler.steps)
 
     def costs(self) -> None:
-        """Return None: units that run together are charged together, and nothing is counted."""
+        """Return None: nothing is charged."""
 
     def measured(self) -> None:
-        """Return None, as `costs` does."""
+        """Return None: nothing is measured."""
 
     def write_trace(self) -> None:
-        """Do nothing: lines are written as steps are taken."""
+        """Do nothing: there is none."""
 
     def traced(self) -> None:
         """Return None: no records are kept."""
 
     @property
     def printed(self) -> Sequence[tuple[int, int, int, str]]:
-        """What the program has printed, in any order."""
-        return self.print_log
+        """Nothing: cores print tiles only."""
+        return ()
 
     # At rest
 
     def waits(self, *, allow_pending: bool, all_of_them: bool) -> list[wait_graph.Wait]:
         """Return the waits that never end."""
-        return waits(self, allow_pending=allow_pending, all_of_them=all_of_them)
+        return waits(self)
 
     def unread(self) -> list[Unread]:
-        """Return the wavelets that have been sent and not been read, by color and unit."""
-        return unread(self)
+        """Return nothing: cores send no wavelets."""
+        return []
 
     def lacking(self) -> list[Lacking]:
-        """Return the units that wait for wavelets of the host."""
-        found: list[Lacking] = []
-        for color, stream in self.host_inputs.items():
-            for queue, reads in stream.readers:
-                for transfer in queue.waiting:
-                    if transfer.count == UNBOUNDED or (queue.messages and queue.first(transfer.units) is not None):
-                        continue
-                    for units in from_mask(transfer.units, reads[transfer.units.index]):
-                        missing = transfer.count - transfer.position
-                        places = queue.cls.placement.places(units).tolist()
-                        found += [Lacking(color, (x, y), missing) for x, y in places]
-        return found
+        """Return nothing: no unit waits for the host."""
+        return []
 
     # Cores
 
@@ -309,6 +242,4 @@ class WarpMachine:
 
     def unit_name(self, x: int, y: int) -> str:
         """Return the name, for messages, of the unit at a place of the grid."""
-        if self.is_chip:
-            return f"block {y} {'AIC' if x == 0 else f'AIV{x - 1}'}"
-        return f"PE ({x}, {y})"
+        return f"block {y} {'AIC' if x == 0 else f'AIV{x - 1}'}"

@@ -1,9 +1,9 @@
 """Scalar arithmetic on warps: every value is uniform (a Python number) or an array with one element a unit.
 
-Arrays have the shape of their unit set, [rows, columns], and the numpy type of their kind (`memory.DTYPES`).
+Arrays have the shape of their unit set, [rows, columns], and the numpy type of their kind (`DTYPES`).
 Integers are kept signed and wrap, floats are rounded to their type after every operation, booleans are bool. An
 operation is a pair of functions, one for Python numbers and one for arrays; both give bit-identical results.
-Knows the `arith` and `math` dialects and the scalar operations that `flow` adds, and nothing else.
+Knows the `arith` and `math` dialects, and nothing else.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from ...diagnostics.errors import LoomError
-from ...dialects import flow
 from ...dialects.scalar_types import kind_of
 from ...operations import integers, nans
-from . import cb16
+from ...operations.scalar_types import numpy_type
 from .arithmetic import negate
-from .memory import DTYPES
 from .units import Array
+
+DTYPES = {kind: numpy_type(kind) for kind in ("f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1", "index")}
+"""numpy type of each scalar type; integers are kept signed."""
 
 Value: TypeAlias = Any
 """A Python number, or an array [rows, columns]."""
@@ -445,12 +446,6 @@ def _reciprocal_root(values: Array) -> Array:
     return 1 / np.sqrt(values.astype(np.float64))
 
 
-def _remainder(values: Array, divisors: Array) -> Array:
-    # In double precision, which is exact too; the sign of a NaN that numpy makes is the processor's.
-    remainder = np.fmod(values.astype(np.float64), divisors.astype(np.float64))
-    return np.where(np.isnan(remainder), np.nan, remainder)
-
-
 def _libm(of_number: Callable[..., float], of_array: Callable[..., Any]) -> tuple[Callable[..., float], Function]:
     """Return a function of libm, in double precision: of numbers and of arrays.
 
@@ -503,7 +498,7 @@ _LIBM: dict[str, tuple[Callable[..., float], Function]] = {
 _MATH: dict[str, Callable[..., Array]] = {
     "math.absf": np.absolute, "math.sqrt": np.sqrt, "math.rsqrt": _reciprocal_root, "math.floor": np.floor,
     "math.ceil": np.ceil, "math.trunc": np.trunc, "math.round": _round_half_away, "math.roundeven": np.rint,
-    "math.copysign": np.copysign, "math.fma": _fused, "flow.remf": _remainder,
+    "math.copysign": np.copysign, "math.fma": _fused,
     **{name: of_arrays for name, (_, of_arrays) in _LIBM.items()},
 }  # fmt: skip
 with np.errstate(invalid="ignore"):
@@ -582,39 +577,8 @@ def function_of(op: Operation) -> Function | None:
     kinds = tuple([kind_of(value.type) for value in (*op.operands, *op.results)])
     if not op.results or None in kinds:
         return None
-    if isinstance(op, flow.Cb16Op):
-        return _cb16_function(op.function.data, tuple(map(str, kinds)))
     predicate = op.predicate.value.data if isinstance(op, arith.CmpiOp | arith.CmpfOp) else 0
     return _function(op.name, kinds, predicate)
-
-
-def _as_double(name: str, kind: str) -> Unary:
-    """Return the conversion of an integer kind to f64."""
-    if name == "uitofp":
-        number, numbers = _unsigned(kind)
-    else:
-        number = numbers = _minus_one_if_true if kind == "i1" else _itself
-    return _dual_unary(lambda a: float(number(a)), lambda a: numbers(a).astype(np.float64))
-
-
-@cache
-def _cb16_function(name: str, kinds: tuple[str, ...]) -> Function:
-    """Return a function of numbers of format cb16, which are computed as f32."""
-    if name in ("extf", "truncf", "negf", "absf"):
-        of_floats = None
-    elif name in ("sitofp", "uitofp"):
-        # As f64, so that integers of up to 32 bits are rounded once; larger ones are beyond every cb16.
-        of_floats = _as_double(name, kinds[0])
-    elif name in arith.CMPF_COMPARISON_OPERATIONS:
-        of_floats = _compare_floats(arith.CMPF_COMPARISON_OPERATIONS.index(name))
-    else:
-        dialect = (
-            "flow" if name == "remf" else "arith" if name.endswith(("f", "si", "ui")) and name != "powf" else "math"
-        )
-        result = kinds[-1] if name.startswith("fpto") else "f32"
-        of_floats = _function(f"{dialect}.{name}", (*("f32" for _ in kinds[:-1]), result), 0)
-        assert of_floats is not None, "of the table"
-    return cb16.function(name, of_floats, kinds)
 
 
 @cache

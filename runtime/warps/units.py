@@ -139,13 +139,6 @@ def _trim(indices: range) -> range:
     return range(indices.start, indices[-1] + 1, indices.step)
 
 
-def cell(unit: UnitSet) -> tuple[int, int]:
-    """Return row and column of the one unit of a set."""
-    if isinstance(unit, Rectangle):
-        return unit.rows.start, unit.columns.start
-    return int(unit.rows[0]), int(unit.columns[0])
-
-
 def intersect(a: UnitSet, b: UnitSet) -> UnitSet | None:
     """Return the units in both sets."""
     if a is b:
@@ -188,29 +181,6 @@ def _member(indices: range, values: Array) -> Array:
 def position_keys(rows: Array, columns: Array) -> Array:
     """Return a number for each (row, column), in the order of `Cells`."""
     return (rows.astype(np.int64) << 32) | columns
-
-
-def subtract(a: UnitSet, b: UnitSet) -> list[UnitSet]:
-    """Return the units of `a` that are not in `b`, as few sets. `b` is a subset of `a`."""
-    if a is b:
-        return []
-    if (
-        isinstance(a, Rectangle)
-        and isinstance(b, Rectangle)
-        and (a.rows.step == b.rows.step or len(b.rows) == 1)
-        and (a.columns.step == b.columns.step or len(b.columns) == 1)
-    ):
-        top, bottom = a.rows.index(b.rows[0]), a.rows.index(b.rows[-1])
-        left, right = a.columns.index(b.columns[0]), a.columns.index(b.columns[-1])
-        if bottom - top + 1 == len(b.rows) and right - left + 1 == len(b.columns):
-            pieces = [
-                (a.rows[:top], a.columns),
-                (a.rows[bottom + 1 :], a.columns),
-                (b.rows, a.columns[:left]),
-                (b.rows, a.columns[right + 1 :]),
-            ]
-            return [rectangle(_trim(y), _trim(x)) for y, x in pieces if y and x]
-    return from_mask(a, ~contains(b, a))
 
 
 def union(sets: Sequence[UnitSet]) -> UnitSet:
@@ -261,18 +231,6 @@ def singles(units: UnitSet) -> list[Rectangle]:
     ]
 
 
-def shift(units: UnitSet, rows: int, columns: int) -> UnitSet:
-    """Return the set moved by a number of rows and columns."""
-    if rows == 0 and columns == 0:
-        return units
-    if isinstance(units, Rectangle):
-        y, x = units.rows, units.columns
-        return rectangle(
-            range(y.start + rows, y.stop + rows, y.step), range(x.start + columns, x.stop + columns, x.step)
-        )
-    return Cells(units.rows + rows, units.columns + columns)
-
-
 def locate(outer: UnitSet, inner: UnitSet) -> Index:
     """Select a subset's values, of the subset's shape, out of an array of the outer set's shape."""
     if outer is inner:
@@ -303,17 +261,6 @@ def select(outer: UnitSet, inner: UnitSet, value: Any) -> Any:
     if outer is inner or type(value) is not np.ndarray:
         return value
     return value[locate(outer, inner)]
-
-
-def select_vector(outer: UnitSet, inner: UnitSet, value: Array) -> Array:
-    """Return a vector value [rows, length, columns] of the outer set restricted to a subset."""
-    if outer is inner:
-        return value
-    rows, columns = locate(outer, inner)
-    if type(rows) is slice:
-        return value[rows, :, columns]
-    # Two index arrays around a slice put their axes in front: [rows, columns, length].
-    return np.moveaxis(value[rows, :, columns], 2, 1)
 
 
 def assemble(units: UnitSet, parts: Iterable[tuple[UnitSet, Any]], dtype: npt.DTypeLike) -> Array:

@@ -1,7 +1,7 @@
 """Warps (units in lockstep), divergence and reconvergence, and the instructions that run them.
 
-A warp is a set of units of one class at one program point. Its state is explicit: program counter, value slots,
-unit set, clock at its last commit and cycles since. Code is a flat list of closures; one returns None to go on, a
+A warp is a set of units of one class at one program point. Its state is explicit: program counter, value slots and
+unit set. Code is a flat list of closures; one returns None to go on, a
 program counter to jump, or FINISHED or SUSPENDED. Where units part ways, each part runs as a warp of its own up to
 the point where their ways join; a part that has to wait is left behind there and finishes alone.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .units import Rectangle, UnitSet, assemble, every, from_mask, locate, select, some, union
+from .units import Rectangle, UnitSet, assemble, every, from_mask, locate, some, union
 
 if TYPE_CHECKING:
     from .unit_class import UnitClass
@@ -24,8 +24,6 @@ _PLAIN = (int, float, bool)
 REACHED = 0
 FINISHED = -1
 SUSPENDED = -2
-CLOCK = np.dtype(np.int64)
-"""Clocks and time stamps, in cycles."""
 
 Instruction: TypeAlias = "Callable[[Warp], int | None]"
 
@@ -42,33 +40,22 @@ class Code:
     dtypes: list[np.dtype[Any] | None] = field(default_factory=list["np.dtype[Any] | None"])
     variable: list[int] = field(default_factory=list[int])
     """Slots that are not constant."""
-    isolated: bool = False
-    """True if it only computes, loads and stores: nothing outside its units can notice it run."""
-    alone: tuple[Any, int] | None = None
-    """For a single unit: the generated function of the whole body, and the cycles at its end."""
     arguments: list[int] = field(default_factory=list[int])
     argument_kinds: list[str] = field(default_factory=list[str])
 
 
 class Warp:
-    """Units at one program point. `time` is the clock of each unit (array or number), `elapsed` cycles since."""
+    """Units at one program point."""
 
-    __slots__ = ("cls", "code", "elapsed", "pc", "slots", "stop", "time", "units")
+    __slots__ = ("cls", "code", "pc", "slots", "stop", "units")
 
-    def __init__(self, cls: UnitClass, code: Code, units: UnitSet, slots: list[Any], time: Any, elapsed: int = 0):
+    def __init__(self, cls: UnitClass, code: Code, units: UnitSet, slots: list[Any]):
         self.cls = cls
         self.code = code
         self.units: UnitSet = units
         self.slots: list[Any] = slots
-        self.time: Any = time
-        self.elapsed = elapsed
         self.pc = 0
         self.stop = -1
-
-    @property
-    def now(self) -> Any:
-        """Return the clock of each unit at this point."""
-        return self.time + self.elapsed if self.elapsed else self.time
 
     def part(self, units: UnitSet) -> Warp:
         """Return a warp of a subset of the units, with their share of every value."""
@@ -84,7 +71,7 @@ class Warp:
                     slots[slot] = share.item() if units.count == 1 else share
                 elif value is not None and type(value) not in _PLAIN:
                     slots[slot] = restrict(outer, units, value)
-        warp = Warp(self.cls, self.code, units, slots, select(outer, units, self.time), self.elapsed)
+        warp = Warp(self.cls, self.code, units, slots)
         warp.pc = self.pc
         return warp
 
@@ -92,7 +79,7 @@ class Warp:
         """Shrink the warp to a subset of its units."""
         if units is not self.units:
             smaller = self.part(units)
-            self.units, self.slots, self.time = units, smaller.slots, smaller.time
+            self.units, self.slots = units, smaller.slots
 
 
 def restrict(outer: UnitSet, inner: UnitSet, value: Any) -> Any:
@@ -119,19 +106,18 @@ def run(warp: Warp) -> int:
     return REACHED
 
 
-def diverge(warp: Warp, ways: Sequence[tuple[int, UnitSet, int]], join: int, results: Sequence[int] | None) -> int:
+def diverge(warp: Warp, ways: Sequence[tuple[int, UnitSet]], join: int, results: Sequence[int] | None) -> int:
     """Run parts of a warp from different program points to `join` and put them together again.
 
-    A way is a program counter, the units that go it and the cycles it costs them.
+    A way is a program counter, and the units that go it.
 
     `results` are the slots that the parts may have changed and that are read after the join; None means any. Parts
     that wait are left behind. Returns `join`, or SUSPENDED when no unit got there.
     """
     arrived: list[Warp] = []
-    for start, units, cost in ways:
+    for start, units in ways:
         part = warp.part(units)
         part.pc, part.stop = start, join
-        part.elapsed += cost
         if run(part) == REACHED:
             arrived.append(part)
     return rejoin(warp, arrived, join, results)
@@ -147,15 +133,6 @@ def rejoin(warp: Warp, arrived: Sequence[Warp], join: int, results: Sequence[int
     if sum(part.units.count for part in arrived) != warp.units.count:
         warp.shrink(union([part.units for part in arrived]))
     units = warp.units
-    first = arrived[0]
-    if len(arrived) == 1:
-        warp.time, warp.elapsed = first.time, first.elapsed
-    elif all(part.elapsed == first.elapsed for part in arrived):
-        warp.time = merged(units, [(part.units, part.time) for part in arrived], CLOCK)
-        warp.elapsed = first.elapsed
-    else:
-        warp.time = merged(units, [(part.units, part.now) for part in arrived], CLOCK)
-        warp.elapsed = 0
     for slot in range(len(warp.slots)) if results is None else results:
         parts = [(part.units, part.slots[slot]) for part in arrived]
         warp.slots[slot] = merged(units, parts, warp.code.dtypes[slot])
@@ -205,10 +182,6 @@ class LoopTest:
     head: int
     results: list[int]
     count_step: Callable[[Warp, str | None], None]
-    again: int
-    """Cycles of a test that goes on into the body."""
-    last: int
-    """Cycles of a test that leaves."""
     where: str | None
     """Source location of the loop."""
     body: int = 0
@@ -224,11 +197,9 @@ class LoopTest:
             else:
                 return self._part(warp, condition)
         if condition:
-            warp.elapsed += self.again
             self.count_step(warp, self.where)
             self.enter(warp)
             return self.body
-        warp.elapsed += self.last
         self.leave(warp)
         return self.exit
 
@@ -239,7 +210,6 @@ class LoopTest:
         def sort(part: Warp, condition: Any) -> None:
             for units in from_mask(part.units, ~condition):
                 leaving = part.part(units)
-                leaving.elapsed += self.last
                 self.leave(leaving)
                 done.append(leaving)
             for units in from_mask(part.units, condition):
@@ -248,7 +218,6 @@ class LoopTest:
         sort(warp, condition)
         while running:
             part = running.pop()
-            part.elapsed += self.again
             self.count_step(part, self.where)
             self.enter(part)
             part.pc, part.stop = self.body, self.head
@@ -277,6 +246,6 @@ def gather(warps: list[Warp]) -> list[Warp]:
         slots[slot] = None if any(value is None for _, value in parts) else merged(
             units, parts, first.code.dtypes[slot]
         )  # fmt: skip
-    joined = Warp(first.cls, first.code, units, slots, merged(units, [(w.units, w.now) for w in warps], CLOCK))
+    joined = Warp(first.cls, first.code, units, slots)
     joined.pc = first.pc
     return [joined]

@@ -37,10 +37,7 @@ SHIFTS = (14, 15, 16, 25, 28)
 
 ELSEWHERE = {
     "operations/cb16.py": "the sign of a 16-bit float",
-    "runtime/warps/cb16.py": "the sign of a 16-bit float, and a table of all of them",
     "runtime/warps/units.py": "entries of a cache",
-    "runtime/warps/arithmetic.py": "elements of a block that stays in cache, and a table of all words",
-    "runtime/warps/queues.py": "wavelets that are surely received where nothing is known",
     "runtime/warps/tiles.py": "bytes between arrays of the host, which no machine has",
     "runtime/fabric/classes.py": "how many classes the numbers of classes have room for",
     "runtime/fabric/connect.py": "entries that an index of 16 bits reaches",

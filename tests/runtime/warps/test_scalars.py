@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomir.dialects import flow
-from loomir.runtime.warps.memory import DTYPES
-from loomir.runtime.warps.scalars import function_of
+from loomir.runtime.warps.scalars import DTYPES, function_of
 
 from ...searches import examples
 from .. import oracle

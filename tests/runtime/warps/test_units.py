@@ -18,9 +18,6 @@ from loomir.runtime.warps.units import (
     locate,
     rectangle,
     select,
-    select_vector,
-    shift,
-    subtract,
     union,
 )
 
@@ -77,24 +74,10 @@ def test_intersect_and_contains(a, b) -> None:
 @pytest.mark.slow
 @EXAMPLES
 @given(SETS, st.data())
-def test_subtract_and_union(a, data) -> None:
+def test_union(a, data) -> None:
     b = subset(data, a)
-    rest = subtract(a, b)
-    parts = [members(part) for part in rest]
-    assert sum(map(len, parts)) == len(members(a)) - len(members(b))
-    assert set().union(*parts) == members(a) - members(b)
+    rest = from_mask(a, ~contains(b, a))
     assert members(union([b, *rest])) == members(a)
-
-
-@EXAMPLES
-@given(rectangles(), rectangles())
-def test_subtract_rectangles(a, b) -> None:
-    common = intersect(a, b)
-    if common is None:
-        return
-    parts = [members(part) for part in subtract(a, common)]
-    assert sum(map(len, parts)) == a.count - common.count
-    assert set().union(*parts) == members(a) - members(common)
 
 
 @pytest.mark.slow
@@ -123,10 +106,6 @@ def test_values_of_a_subset(outer, data) -> None:
     assert values[locate(outer, inner)].tolist() == expected.tolist()
     assert select(outer, inner, values).shape == inner.shape
     assert select(outer, inner, 7) == 7
-    vector = np.stack([values, values + 10000, values + 20000], 1)
-    chosen = select_vector(outer, inner, vector)
-    assert chosen.shape == (inner.shape[0], 3, inner.shape[1])
-    assert (chosen == np.stack([expected, expected + 10000, expected + 20000], 1)).all()
 
 
 @pytest.mark.slow
@@ -134,17 +113,11 @@ def test_values_of_a_subset(outer, data) -> None:
 @given(SETS, st.data())
 def test_assemble(units, data) -> None:
     first = subset(data, units)
-    parts = [first, *subtract(units, first)]
+    parts = [first, *from_mask(units, ~contains(first, units))]
     result = assemble(units, [(part, number) for number, part in enumerate(parts)], np.int64)
     rows, columns = np.broadcast_arrays(*units.cells())
     for row, column, number in zip(rows.ravel(), columns.ravel(), result.ravel(), strict=True):
         assert (int(row), int(column)) in members(parts[number])
-
-
-@EXAMPLES
-@given(SETS, st.integers(-6, 6), st.integers(-6, 6))
-def test_shift(units, rows: int, columns: int) -> None:
-    assert members(shift(units, rows, columns)) == {(y + rows, x + columns) for y, x in members(units)}
 
 
 @EXAMPLES
