@@ -88,6 +88,24 @@ wse.program @spin target "wse3" rectangle 1 x 1 {
 }
 """
 
+BUSY_FOR_EVER = FOR_EVER.replace(
+    "      wse.activate @again\n      wse.return\n    }\n  }",
+    """\
+      %first = arith.constant 0 : index
+      %last = arith.constant 30000 : index
+      %step = arith.constant 1 : index
+      scf.for %i = %first to %last step %step {
+        %n = arith.index_cast %i : index to i16
+        %x = wse.get_buffer @x : memref<i16>
+        memref.store %n, %x[] : memref<i16>
+      }
+      wse.activate @again
+      wse.return
+    }
+  }""",
+).replace("    wse.export @main\n", "    wse.export @main\n    wse.buffer @x : memref<i16>\n")
+"""FOR_EVER with steps that a trace does not have."""
+
 TOO_LARGE = """\
 wse.program @large target "wse3" rectangle 1 x 1 {
   wse.pe @cell on [:, :] {
@@ -379,7 +397,7 @@ def test_earlier_results_survive_an_error(run_loom: Run, write: Write, tmp_path:
     [(signal.SIGINT, []), (signal.SIGTERM, ["--trace-last", "50"]), (signal.SIGHUP, ["--trace-last", "50"])],
 )
 def test_a_signal_leaves_nothing_behind(write: Write, tmp_path: Path, number: signal.Signals, kept: list[str]) -> None:
-    path = write(FOR_EVER)
+    path = write(BUSY_FOR_EVER)
     script = Path(sys.executable).with_name("loom")
     command = [script, "run", path, "--launch", "main", "--trace", tmp_path / "trace", *kept]
     # A shell that starts a process in the background makes it ignore the interrupt; here it has the default.
