@@ -471,12 +471,9 @@ class _Bodies:
             self.elaborate()
         initial = self._initial()
         self._dispatchers()
+        pe.add_initialized_queues()
         if any(kind is wse.TaskKind.CONTROL for kind, _ in pe.bindings):
             # Control wavelets come in by queues that nothing else may read.
-            for (output, number), color in pe.queue_colors.items():
-                if not output:
-                    with self.ev.framed(Frame(self.ev.instances[0])):
-                        pe.queue(self.ev, False, number, color, self.ev.instances[0].file)
             for number, (module, node) in pe.unblocked_queues.items():
                 if (wse.TaskKind.DATA, number) not in pe.bindings:
                     with self.ev.framed(Frame(module, comptime=True)):

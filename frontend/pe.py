@@ -499,6 +499,11 @@ class PeProgram:
                     id = number
         self.use(ev, "output queue" if output else "input queue", id, node)
         self.use(ev, "color", color, node)
+        return self._added_queue(output, id, color, ev.source, node)
+
+    def _added_queue(self, output: bool, id: int | None, color: int | None, source: Source, node: syntax.Node) -> str:
+        """Return the symbol of a queue, which is added if there is none yet."""
+        keeps_color = self.session.target.queues_keep_color
         key = (output, id, color)
         symbol = self._queues.get(key)
         if symbol is None and not output and not keeps_color and color is not None:
@@ -508,9 +513,16 @@ class PeProgram:
             served = "" if color is None else f"_c{color}"
             symbol = self.unique(f"{short}{id}{served}" if id is not None else f"{short}{served}")
             make = wse.OutputQueueOp if output else wse.InputQueueOp
-            self.add(make(symbol, [] if color is None else self.color(color), id), ev.source, node)
+            self.add(make(symbol, [] if color is None else self.color(color), id), source, node)
         self._queues[key] = symbol
         return symbol
+
+    def add_initialized_queues(self) -> None:
+        """Add the input queues that the program initializes and nothing reads: they fill up, too."""
+        for (output, number), (_, source, node) in self.initialized.items():
+            color = self.queue_colors.get((output, number))
+            if not output and color is not None:
+                self._added_queue(False, number, color, source, node)
 
     def _bind(self, output: bool, id: int, color: int) -> None:
         """Give a queue that nothing initializes the color of a DSD, for its data task too (AMB-34)."""

@@ -972,7 +972,10 @@ class _BodyLowering:
             properties = None
         else:
             descriptors = map(op.descriptor_of, op.table_operands)
-            properties = self._settings(op, settings, settings.microthread, self._priority(settings, descriptors))
+            priority = self._priority(settings, descriptors)
+            if priority is None and op.asynchronous is not None and op.asynchronous.microthread_priority is not None:
+                priority = op.asynchronous.microthread_priority.value  # the load of a register gives none
+            properties = self._settings(op, settings, settings.microthread, priority)
         with_result = op.result is not None
         self._emit(
             op,

@@ -18,6 +18,8 @@ from typing import IO, Self
 from ..diagnostics.errors import LoomError
 from ..host.output_files import create_partial, uninterrupted
 
+ANOTHER_FILE = "name another file"
+
 
 class Outputs:
     """A set of output files, used as a context manager: leaving it normally puts all of them in place."""
@@ -48,9 +50,9 @@ class Outputs:
             if any(final == other for _, _, other in self._staged):
                 raise LoomError("is named for two outputs; give each its own file", str(path))
             if final.is_dir():
-                raise LoomError("cannot be written: it is a directory", str(path))
+                raise LoomError("cannot be written: it is a directory; name a file in it", str(path))
             if final.exists() and not os.access(final, os.W_OK):
-                raise LoomError("cannot be written: Permission denied", str(path))
+                raise LoomError(f"cannot be written: Permission denied; {ANOTHER_FILE}", str(path))
             with uninterrupted():
                 # What goes to a terminal or a pipe may be for the eyes of this user alone.
                 stream, partial = (
@@ -59,7 +61,9 @@ class Outputs:
                 self._staged.append((stream, partial, final))
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise LoomError(f"cannot be written: {reason}", str(path)) from error
+            is_folder_missing = isinstance(error, FileNotFoundError)
+            remedy = f"make the folder '{Path(path).parent}' first" if is_folder_missing else ANOTHER_FILE
+            raise LoomError(f"cannot be written: {reason}; {remedy}", str(path)) from error
         if of_hang:
             self._reports.add(final)
         return stream

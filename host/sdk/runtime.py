@@ -660,7 +660,7 @@ class SdkRuntime:
                 Path(path).write_bytes(whole(machine.statistics(), machine.measured(), path))
             except OSError as error:
                 message = f"{environment.STATISTICS} names '{path}', which cannot be written: {error.strerror}"
-                raise SdkError(message) from error
+                raise SdkError(f"{message}; name another file") from error
 
 
 class _Options:

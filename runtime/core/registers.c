@@ -65,7 +65,7 @@ static const struct operation *variant(struct core *core, const struct operation
             made = core_allocate(core, 1, sizeof *made);
             *made = core->operations[operation->number];
             made->settings = load;
-            made->level = core->priority_levels[row->priority];
+            made->level = core->priority_levels[row->priority > 0 ? row->priority : made->row->priority];
             made->on_control = row->flags & LOAD_ON_CONTROL;
             set_settings(&core->tables, made, tasks, row->microthread);
         }

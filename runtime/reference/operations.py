@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
@@ -142,6 +143,8 @@ def _from_registers(machine: Machine, issue: Issue, operands: list[Operand]) -> 
             )  # fmt: skip
         if operand.load is not None and not is_settled:
             settings = machine.program.loads[operand.load]
+            if not settings.priority:
+                settings = replace(settings, priority=issue.settings.priority)
             issue, is_settled = issue._replace(settings=settings, load=operand.load), True
         if operand.saves_address:
             moving.append(operand)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from ...diagnostics.errors import LoomError
 from ...operations import float_exceptions
 from ...targets.wavelets import WORD_MASK
-from ..fabric.classes import words_in_use
+from ..fabric.classes import areas_of, words_in_use
 from ..fabric.model import Fabric
 from ..findings import Code, Finding, is_error
 from ..tables.format import INPUT, NONE, TASK_TYPES
@@ -50,6 +50,16 @@ class Subject(Names):
         """Return the color that a queue serves on the PE."""
         return self.color(self.color_at(queue, self.finding.pe))
 
+    @property
+    def route(self) -> int:
+        """The source place of the route, at the PE, of the color that is the first value; 0 if it is not known."""
+        routes, (row, column) = self.tables["routes"], divmod(self.finding.pe, self.fabric.width)
+        found = 0
+        for route in routes[routes["color"] == self.values[0]]:
+            if any(column in columns and row in rows for columns, rows in areas_of(self.tables, route)):
+                found = int(route["where"])  # a later route holds where two meet
+        return found
+
     def extent(self, buffer: int, dimension: int) -> int:
         """Return an extent of a buffer."""
         return int(self.tables["dims"][int(self.tables["buffers"]["dims"][buffer]) + dimension])
@@ -64,6 +74,9 @@ class Subject(Names):
 
 Sentence: TypeAlias = Callable[[Subject], str]
 
+AT_ROUTERS = (Code.SWITCHES_LOOP, Code.TEARDOWN)
+"""Findings at a router: the place to look at is where its route is given."""
+
 MISSING_REMEDY = "with @initialize_queue in a comptime block (AMB-34)"
 ROUTE_REMEDY = "with @set_color_config, or with paint or connect in an SdkLayout"
 
@@ -71,7 +84,8 @@ ROUTE_REMEDY = "with @set_color_config, or with paint or connect in an SdkLayout
 def sentence(fabric: Fabric, finding: Finding) -> tuple[str, str | None]:
     """Return the sentence of a finding, and its source place."""
     subject = Subject(fabric, finding)
-    return SENTENCES[Code(finding.code)](subject), subject.where(finding.where)
+    place = subject.route or finding.where if finding.code in AT_ROUTERS else finding.where
+    return SENTENCES[Code(finding.code)](subject), subject.where(place)
 
 
 def deliver(fabric: Fabric, finding: Finding, warnings: Warnings) -> None:

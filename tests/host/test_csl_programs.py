@@ -107,3 +107,40 @@ def test_log_and_watch(layout: Path) -> None:
     simulator.launch("add", 1.0, 30_000)
     assert "launch of 'add' is still running: " in told[0] and "not called yet on 2 of 2 PEs" in told[0]
     assert simulator.log == []
+
+
+def test_wavelets_that_loop(tmp_path: Path) -> None:
+    """The error is at the route of the router that has them a second time."""
+    corners = [
+        ("0, 0", "RAMP", "EAST"),
+        ("1, 0", "WEST", "SOUTH"),
+        ("1, 1", "NORTH", "WEST"),
+        ("0, 1", "EAST", "NORTH"),
+    ]
+    configs = [
+        f"@set_color_config({place}, c, .{{ .routes = .{{ .rx = .{{{taken}}}, .tx = .{{{sent}}} }}"
+        + (", .switches = .{ .pos1 = .{ .rx = SOUTH } } });" if taken == "RAMP" else " });")
+        for place, taken, sent in corners
+    ]
+    lines = ["const c: color = @get_color(4);", "layout {", "@set_rectangle(2, 2);"]
+    lines += [
+        f'@set_tile_code({place}, "pe.csl", .{{ .sends = {str(place == "0, 0").lower()} }});' for place, _, _ in corners
+    ]
+    (tmp_path / "layout.csl").write_text("\n".join([*lines, *configs, '@export_name("go", fn()void);', "}"]))
+    (tmp_path / "pe.csl").write_text("""param sends: bool;
+        const control = @import_module("<control>");
+        const queue = @get_output_queue(3);
+        fn go() void {
+          if (sends) {
+            const d = @get_dsd(fabout_dsd, .{ .extent = 1, .output_queue = queue, .control = true });
+            @mov32(d, control.encode_single_payload(control.opcode.SWITCH_ADV, true, {}, 0));
+            @mov32(@get_dsd(fabout_dsd, .{ .extent = 1, .output_queue = queue }), @as(u32, 3));
+          }
+        }
+        comptime { @initialize_queue(queue, .{ .color = @get_color(4) }); @export_symbol(go); }""")
+    simulator = loomir.Simulator(loomir.compile(tmp_path / "layout.csl", target="wse3"))
+    with pytest.raises(loomir.LoomError, match="loop through PE") as caught:
+        simulator.launch("go")
+    x, y = str(caught.value).partition("PE (")[2].partition(")")[0].split(", ")
+    line = 1 + len(lines) + [place for place, _, _ in corners].index(f"{x}, {y}")
+    assert str(caught.value).startswith(f"{tmp_path / 'layout.csl'}:{line}:1: error: wavelets of color 'c' loop")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import loomir
+from loomir import targets
 from loomir.host.sdk.runtime import MemcpyDataType, MemcpyOrder, SdkRuntime
 from loomir.tools import loom
 
@@ -161,3 +162,49 @@ def test_at_stop(layout: Path, capfd: pytest.CaptureFixture[str]) -> None:
         "warning: at stop(): 2 wavelets of color 'to_host' are unread on 2 PEs; the first was sent by PE (0, 0) to "
         "the host, which has not received it; receive as many wavelets as are sent",
     ]
+
+
+UNREAD = """param sends: bool;
+param count: u16;
+const to = @get_output_queue(3);
+const from = @get_input_queue(3);
+fn go() void {
+  if (sends) { @mov32(@get_dsd(fabout_dsd, .{ .extent = count, .output_queue = to }), @as(u32, 3)); }
+}
+comptime {
+  if (sends) { @initialize_queue(to, .{ .color = @get_color(4) }); }
+  else { @initialize_queue(from, .{ .color = @get_color(4) }); }
+  @export_symbol(go);
+}
+"""
+UNREAD_LAYOUT = """param count: u16;
+layout {
+  @set_rectangle(2, 1);
+  const c = @get_color(4);
+  @set_tile_code(0, 0, "pe.csl", .{ .sends = true, .count = count });
+  @set_tile_code(1, 0, "pe.csl", .{ .sends = false, .count = count });
+  @set_color_config(0, 0, c, .{ .routes = .{ .rx = .{RAMP}, .tx = .{EAST} } });
+  @set_color_config(1, 0, c, .{ .routes = .{ .rx = .{WEST}, .tx = .{RAMP} } });
+  @export_name("go", fn()void);
+}
+"""
+
+
+def test_a_queue_that_nothing_reads_fills_up(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What fits on the way waits there; a send of more never ends."""
+    (tmp_path / "pe.csl").write_text(UNREAD)
+    (tmp_path / "layout.csl").write_text(UNREAD_LAYOUT)
+    target = targets.get("wse3")
+    room = target.output_queue_words[3] + target.input_queue_words[3] + target.timing.link_words
+    simulator = loomir.Simulator(loomir.compile(tmp_path / "layout.csl", target="wse3", params={"count": room}))
+    simulator.launch("go")
+    simulator.warn_of_unread("at the end")
+    where = "of color 'c' wait in input queue 'from' (id 3) of PE (1, 0)"
+    assert f"{room} wavelets {where}" in " ".join(warnings(capfd))
+    simulator = loomir.Simulator(loomir.compile(tmp_path / "layout.csl", target="wse3", params={"count": room + 7}))
+    with pytest.raises(loomir.Deadlock) as caught:
+        simulator.launch("go")
+    assert (
+        f"{room} wavelets {where} and on the way there: nothing reads them, and the sender still holds 7 more"
+        in str(caught.value)
+    )

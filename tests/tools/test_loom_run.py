@@ -302,11 +302,11 @@ def test_broken_rule(run_loom: Run, write: Write) -> None:
         (["--set", "x={arrays}/wide.npy"], "wide.npy: error: the array for 'x' has shape [5], needs [2, 3, 4]"),
         (["--set", "x={arrays}/complex.npy"], "complex.npy: error: the array for 'x' holds complex"),
         (["--param", "factor={arrays}/wide.npy"], "parameter 'factor' has shape [5]; give one value or [2, 3]"),
-        (["--get", "y={arrays}/none/y.npy"], "y.npy: error: cannot be written: No such file"),
+        (["--get", "y={arrays}/none/y.npy"], "No such file or directory; make the folder '"),
         (["--get", "y={arrays}"], "cannot be written: it is a directory"),
         (["--get", "y={arrays}/out.npy", "--stats", "{arrays}/out.npy"], "out.npy: error: is named for two outputs"),
         (["--stats", ""], "an output has no name"),
-        (["--stats", "{arrays}/none/stats.json"], "stats.json: error: cannot be written"),
+        (["--stats", "{arrays}/none/stats.json"], "stats.json: error: cannot be written: No such file"),
     ],
 )
 def test_wrong_flags(run_loom: Run, write: Write, arrays: Path, flags: list[str], message: str) -> None:

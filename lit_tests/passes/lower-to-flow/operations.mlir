@@ -137,6 +137,11 @@ wse.program @priority target "wse2" rectangle 1 x 1 {
       // On WSE-2 a color may be unblocked; flow names its queue.
       // CHECK: flow.apply fmovs %{{.*}}, %{{.*}} async(microthread = 0, unblock = @in, priority = medium) :
       dsd.fmovs %a, %i async(unblock = @c, ut = 0, priority = medium) : !dsd.mem1d<f32>, !dsd.fabin<f32>
+      // Also if a register says how it runs, and has none.
+      // CHECK: flow.apply fmovs %{{.*}}, %{{.*}} async(microthread = 0, unblock = @in, priority = high) :
+      %to = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 1>
+      %from = dsr.load %i async(unblock = @c, ut = 0) : !dsd.fabin<f32> -> !dsr.src1<f32, 1>
+      dsr.fmovs %to, %from async(priority = high) : !dsr.dest<f32, 1>, !dsr.src1<f32, 1>
       wse.return
     }
   }
