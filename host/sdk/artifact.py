@@ -3,8 +3,7 @@
     out.json            parameters and colors, as host scripts read them
     loom.json           what the runtime needs to know: rectangle, fabric, exported symbols, buffers of every PE
     program.flow.mlir   the program that runs
-    program.flow.json   the same as a table that is quick to read, with where in the source its operations come from
-    program.tables      the same as tables, where the executor chosen when it was compiled runs those
+    program.tables      the same as tables, which executors run, with where in the source its operations come from
     program.wse.mlir    the same before it was lowered, for people
     core.npz            the memory of all PEs when the last run stopped; see `core`
     symbols.npz         of a layout made by a host script: what its variables hold at first
@@ -40,17 +39,16 @@ if TYPE_CHECKING:
 OUT_JSON = "out.json"
 LOOM_JSON = "loom.json"
 FLOW = "program.flow.mlir"
-TABLE = "program.flow.json"
 TABLES = "program.tables"
 WSE = "program.wse.mlir"
 CORE = "core.npz"
 SYMBOLS = "symbols.npz"
 
-ALWAYS = (FLOW, TABLE)
-DIGESTED = (*ALWAYS, TABLES, SYMBOLS)
+ALWAYS = (FLOW, TABLES)
+DIGESTED = (*ALWAYS, SYMBOLS)
 """Files of which loom.json has digests, and those of them that every artifact has."""
 
-FORMAT = 3
+FORMAT = 4
 """Of loom.json; artifacts of another format have to be compiled again."""
 
 TRACE_PREFIX = "loom.trace."
@@ -169,7 +167,6 @@ def write(
     """
     # Here and below: a host script that only reads loom.json does not pay for xDSL.
     from ...backend.tables import assemble
-    from ...dialects.ir_table import table_of
     from ...dialects.ir_text import print_ir
     from ...runtime.tables import file
     from ..compilation import compile
@@ -178,7 +175,6 @@ def write(
     files: dict[str, str | bytes] = {WSE: print_ir(layout.module)}
     program = compile(layout.module, verify_each=False)
     files[FLOW] = print_ir(program.module)
-    files[TABLE] = json.dumps(table_of(program.module), separators=(",", ":")) + "\n"
     tables = io.BytesIO()
     file.write(assemble(program.fabric), tables)
     files[TABLES] = tables.getvalue()
@@ -195,7 +191,7 @@ def write(
         "exports": [asdict(export) for export in exports_of(layout.exports)],
         "colors": dict(layout.colors),
         "classes": [asdict(found) for found in classes],
-        "digests": {name: _digest(files[name]) for name in (FLOW, TABLE, TABLES, SYMBOLS) if name in files},
+        "digests": {name: _digest(files[name]) for name in DIGESTED if name in files},
         **more,
     }
     description["digest"] = _digest_of(description)
@@ -211,43 +207,26 @@ def out_json(layout: Layout) -> str:
 
 
 def read_program(artifact: Artifact) -> ModuleOp:
-    """Return the program of an artifact, its operations with their places in the source.
+    """Return the program that the text of an artifact says, verified; places are those in the text.
 
-    Whoever has changed its text runs the changed program, which is verified; places are then those in the text.
+    It is for text that has been changed; what was compiled runs from tables. Raises LoomError.
     """
     from ...dialects import context
-    from ...dialects.ir_table import MalformedTable, module_of
     from ...dialects.ir_text import decode_text, parse_ir
-    from ...dialects.machine.region import RegionAttr
-    from ...dialects.machine.switches import PositionAttr, SwitchAttr
     from ...dialects.verification import verify
 
-    text = _content(artifact.flow)
-    if _digest(text) != artifact.digests[FLOW]:
-        module = parse_ir(context(), decode_text(text, str(artifact.flow)), str(artifact.flow))
-        verify(module)
-        return module
-    path = artifact.directory / TABLE
-    table = _content(path)
-    try:
-        # What is still as it was written needs no verification, which takes longer than all the rest.
-        if _digest(table) != artifact.digests[TABLE]:
-            raise MalformedTable("it was changed")
-        ctx = context()
-        # These attributes belong to wse, of which flow needs nothing else: to load all of it takes as long as to read.
-        for attribute in (RegionAttr, PositionAttr, SwitchAttr):
-            ctx.load_attr_or_type(attribute)
-        return module_of(ctx, json.loads(table))
-    except ValueError as error:
-        raise LoomError(f"does not belong to {FLOW} ({error}); compile the program again", str(path)) from error
+    name = str(artifact.flow)
+    module = parse_ir(context(), decode_text(_content(artifact.flow), name), name)
+    verify(module)
+    return module
 
 
 def read_tables(artifact: Artifact) -> Tables | None:
-    """Return the tables of an artifact; None if it was compiled without, or its program has been changed since.
+    """Return the tables of an artifact; None if the text of its program has been changed since.
 
     Raises LoomError for a file that is not the one that was written, or that no executor could run.
     """
-    if TABLES not in artifact.digests or _digest(_content(artifact.flow)) != artifact.digests[FLOW]:
+    if _digest(_content(artifact.flow)) != artifact.digests[FLOW]:
         return None
     from ...runtime.tables import file
     from ...runtime.tables.check import check
