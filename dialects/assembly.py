@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects.builtin import DictionaryAttr, SymbolRefAttr
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from ..targets.model import LEVELS
 
 
 def parse_symbol(parser: AttrParser) -> SymbolRefAttr:
@@ -41,6 +44,25 @@ def parse_options(parser: Parser, options: Mapping[str, Callable[[], Attribute]]
 def print_attributes(printer: Printer, op: Operation) -> None:
     """Print ` attributes {...}` if the operation has any."""
     printer.print_op_attributes(op.attributes, print_keyword=True)
+
+
+def parse_main_thread(parser: Parser) -> str | None:
+    """Parse `main_thread` and a priority where they stand."""
+    return parser.parse_identifier() if parser.parse_optional_keyword("main_thread") is not None else None
+
+
+def print_main_thread(printer: Printer, priority: StringAttr | None) -> None:
+    """Print what `parse_main_thread` reads."""
+    if priority is not None:
+        printer.print_string(f" main_thread {priority.data}")
+
+
+def verify_main_thread(priority: StringAttr | None) -> None:
+    """Check the priority of operations for which tasks wait (DSD-234)."""
+    if priority is not None and priority.data not in LEVELS[1:]:
+        raise VerifyException(
+            f"'{priority.data}' is not a priority of the main thread; use one of {', '.join(LEVELS[1:])}"
+        )
 
 
 def parse_members(parser: Parser) -> Region:

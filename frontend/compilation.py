@@ -400,7 +400,7 @@ class Assembly:
             if isinstance(queue, wse.QueueOp) and queue.queue_id is not None:
                 number = (isinstance(queue, wse.OutputQueueOp), queue.queue_id)
                 set_source_name(queue, pe.queue_names.get(number))
-        op = wse.PeOp(name, where, Region(Block(operations)))
+        op = wse.PeOp(name, where, Region(Block(operations)), main_thread=pe.main_thread)
         op.location = location(module.file.source, module.file)
         return pe, op
 

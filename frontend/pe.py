@@ -115,6 +115,8 @@ class PeProgram:
         """By whether it is an output queue and by id: the library that initializes it, if one does, and where."""
         self.reported_queues: set[tuple[bool, int]] = set()
         """Queues that a warning says have no color."""
+        self.main_thread: str | None = None
+        """The priority of what tasks wait for, if the program sets one."""
         self.active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}
         """Tasks active from the start, and where that is said."""
         self.blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}

@@ -254,7 +254,8 @@ class _PeLowering:
     def lower(self) -> flow.UnitsOp:
         self.addresses, words = self._lay_out()
         tasks = self._number_tasks()
-        units = flow.UnitsOp(self.pe.sym_name.data, self.pe.placement.data, words)
+        main_thread = None if self.pe.main_thread is None else self.pe.main_thread.data
+        units = flow.UnitsOp(self.pe.sym_name.data, self.pe.placement.data, words, main_thread=main_thread)
         fifos = self._fifo_loads()
         if fifos is not None:
             units.body.block.add_op(fifos)

@@ -166,6 +166,10 @@ class PeProgram:
             if isinstance(self.member(exports[0], symbol), wse.FuncOp):
                 for export in exports:
                     self._export_function(export)
+        if self.pe.main_thread is not None:
+            library = tree.member(self.library("tile_config"), "main_thread_priority")
+            level = tree.member(tree.member(library, "level"), self.pe.main_thread.data.upper())
+            self._comptime.append(tree.call(tree.member(library, "update_main_thread_priority"), level))
         self.result.declarations = [*self._heading(), *self._globals, *self._ids, *self._routines]
         self.result.comptime = [*self._comptime, *self._initial_loads]
         return self.result

@@ -34,6 +34,7 @@ from ...runtime.tables.format import (
     EXPORT_UNSIGNED,
     FIFO_END,
     INPUT,
+    MAIN_THREAD_SHIFT,
     NONE,
     OUTPUT,
     QUEUE_RUN,
@@ -41,6 +42,7 @@ from ...runtime.tables.format import (
 )
 from ...runtime.tables.instructions import BITS, COST, FIFO_ACTIONS, INTEGERS, KIND
 from ...targets import Target
+from ...targets.model import LEVELS
 from . import control_flow, descriptors, memory, operations, scalars
 from .body import Body, Handler, Template
 from .image import Image
@@ -359,8 +361,12 @@ class Units:
         sections.put(
             "classes", self.row, sections.string(self.name), sections.place(self.op), self.words, *self.own_regions,
             first_buffer, len(self.buffers), first_queue, len(self.queues), first_fifo, len(self.fifos), first_task,
-            len(records), CLASS_TRAPS if self.traps else 0,
+            len(records), (CLASS_TRAPS if self.traps else 0) | self._main_level() << MAIN_THREAD_SHIFT,
         )  # fmt: skip
+
+    def _main_level(self) -> int:
+        """Return the priority of what tasks wait for as the flags of the class have it."""
+        return 0 if self.op.main_thread is None else 1 + LEVELS.index(self.op.main_thread.data)
 
     def _scan(self, members: Sequence[Operation]) -> set[str]:
         """Return the tasks and queues that code of the class may block or unblock."""

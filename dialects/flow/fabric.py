@@ -18,7 +18,16 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...targets import FABRICS
 from ...targets.wavelets import PORTS
-from ..assembly import parse_attributes, parse_members, parse_symbol, print_attributes, print_body
+from ..assembly import (
+    parse_attributes,
+    parse_main_thread,
+    parse_members,
+    parse_symbol,
+    print_attributes,
+    print_body,
+    print_main_thread,
+    verify_main_thread,
+)
 from ..machine.region import RegionAttr, parse_region_list, print_region_list
 from ..machine.rules import verify_ports, verify_stream_way
 from ..machine.switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
@@ -278,22 +287,35 @@ class MessageNetworkOp(SymbolUser):
 
 @irdl_op_definition
 class UnitsOp(SymbolDefinition):
-    """A class of units that run one program: their region and how many 16-bit words of memory they use."""
+    """A class of units that run one program: their region and how many 16-bit words of memory they use.
+
+    `main_thread` behind these is the priority of the operations for which tasks wait, as in `wse.pe`.
+    """
 
     NOUN: ClassVar = "a class of units"
 
     name = "flow.units"
     regions_attr = prop_def(ArrayAttr[RegionAttr], prop_name="regions")
     words = prop_def(IntegerAttr)
+    main_thread = opt_prop_def(StringAttr)
     body = region_def("single_block")
     traits = traits_def(SymbolTable(), NoTerminator(), IsolatedFromAbove(), HasParent(FabricOp))
 
-    def __init__(self, name: str, regions: Sequence[RegionAttr], words: int, body: Region | None = None):
+    def __init__(
+        self,
+        name: str,
+        regions: Sequence[RegionAttr],
+        words: int,
+        body: Region | None = None,
+        *,
+        main_thread: str | None = None,
+    ):
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "regions": ArrayAttr(regions),
                 "words": IntegerAttr(words, i64),
+                "main_thread": None if main_thread is None else StringAttr(main_thread),
             },
             regions=[body or Region(Block())],
         )
@@ -305,8 +327,9 @@ class UnitsOp(SymbolDefinition):
         regions = parse_region_list(parser)
         parser.parse_keyword("words")
         words = parser.parse_integer(allow_boolean=False)
+        main_thread = parse_main_thread(parser)
         attributes = parse_attributes(parser)
-        op = cls(name, regions.data, words, parse_members(parser))
+        op = cls(name, regions.data, words, parse_members(parser), main_thread=main_thread)
         op.attributes.update(attributes)
         return op
 
@@ -316,8 +339,10 @@ class UnitsOp(SymbolDefinition):
         printer.print_string(" on ")
         print_region_list(printer, self.regions_attr)
         printer.print_string(f" words {self.words.value.data}")
+        print_main_thread(printer, self.main_thread)
         print_attributes(printer, self)
         print_body(printer, self.body)
 
     def verify_(self) -> None:
+        verify_main_thread(self.main_thread)
         verify_members(self)

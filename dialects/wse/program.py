@@ -10,14 +10,22 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Block, Region
-from xdsl.irdl import irdl_op_definition, prop_def, region_def, traits_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import TARGETS
-from ..assembly import parse_attributes, parse_members, print_attributes, print_body
+from ..assembly import (
+    parse_attributes,
+    parse_main_thread,
+    parse_members,
+    print_attributes,
+    print_body,
+    print_main_thread,
+    verify_main_thread,
+)
 from ..machine.region import RegionAttr, Regions, parse_region_list, print_region_list, regions_attribute
 from ..machine.symbols import SymbolDefinition, UniqueSymbols, verify_members
 from .attributes import EVERYWHERE
@@ -115,13 +123,15 @@ class PeOp(SymbolDefinition):
     wse.pe @border on [0, :] + [-1, :] { ... }
     ```
 
-    Regions are x first, then y, as Python slices over the rectangle.
+    Regions are x first, then y, as Python slices over the rectangle. `main_thread` behind them gives the operations for
+    which tasks wait another priority than the machine's (DSD-234): `medium_low`, `medium`, `medium_high` or `high`.
     """
 
     NOUN: ClassVar = "a PE program"
 
     name = "wse.pe"
     placement = prop_def(ArrayAttr[RegionAttr])
+    main_thread = opt_prop_def(StringAttr)
     body = region_def("single_block")
     traits = traits_def(
         UniqueSymbols(),
@@ -136,9 +146,15 @@ class PeOp(SymbolDefinition):
         placement: Regions = EVERYWHERE,
         body: Region | None = None,
         attributes: Mapping[str, Attribute] | None = None,
+        *,
+        main_thread: str | None = None,
     ):
         super().__init__(
-            properties={"sym_name": StringAttr(name), "placement": regions_attribute(placement)},
+            properties={
+                "sym_name": StringAttr(name),
+                "placement": regions_attribute(placement),
+                "main_thread": None if main_thread is None else StringAttr(main_thread),
+            },
             regions=[Region(Block()) if body is None else body],
             attributes=attributes or {},
         )
@@ -159,16 +175,19 @@ class PeOp(SymbolDefinition):
         name = parser.parse_symbol_name().data
         parser.parse_keyword("on")
         placement = parse_region_list(parser)
+        main_thread = parse_main_thread(parser)
         attributes = parse_attributes(parser)
-        return cls(name, placement, parse_members(parser), attributes)
+        return cls(name, placement, parse_members(parser), attributes, main_thread=main_thread)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(" on ")
         print_region_list(printer, self.placement)
+        print_main_thread(printer, self.main_thread)
         print_attributes(printer, self)
         print_body(printer, self.body)
 
     def verify_(self) -> None:
+        verify_main_thread(self.main_thread)
         verify_members(self)

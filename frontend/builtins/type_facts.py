@@ -7,6 +7,7 @@ from typing import Any
 from ...csl import syntax
 from ...dialects import wse
 from ...operations import integers
+from ...targets.model import LEVELS
 from .. import types
 from ..evaluator import Evaluator, Refused, in_program
 from ..registry import Table
@@ -201,6 +202,18 @@ def _check_format(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Val
                 warn_program(
                     ev, node, f"<simprint>: '{{{part[0]}}}' takes a u16 or u32; this '{type}' is printed without sign"
                 )
+    return VOID
+
+
+@TABLE.row("@loom_main_thread_priority(level)")
+def _main_thread_priority(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Set the priority of what tasks wait for (DSD-234), which is known when the program is loaded."""
+    (argument,) = node.arguments
+    if ev.builder is None:
+        ev.program.main_thread = LEVELS[1 + ev.data(ev.expr(argument), argument, "a level")]
+    else:
+        message = "the priority of the main thread has no effect at run time; set it in a comptime block"
+        warn_program(ev, node, f"<tile_config>: {message}")
     return VOID
 
 

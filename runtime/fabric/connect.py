@@ -31,7 +31,7 @@ from .model import (
     HostStream,
     SwitchedColor,
 )
-from .priorities import levels_of, main_level
+from .priorities import levels_of, main_levels
 from .routers import routers_of, switched_color
 from .routes import RAMP, Paths, Routers, trace
 from .ways import Ways
@@ -408,7 +408,7 @@ class _Connector:
             _by_queue(self.lost),
             _by_queue(self.unread),
             levels_of(self.tables, self.target),
-            np.full(len(self.tables["classes"]), main_level(self.target), np.uint8),
+            main_levels(self.tables, self.target),
         )
 
 

@@ -11,7 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ...targets.model import LEVELS, Target
-from ..tables.format import LOAD_ASYNC, MEMORY_WALK, NO_MICROTHREAD, NONE, Tables
+from ..tables.format import (
+    LOAD_ASYNC,
+    MAIN_THREAD_BITS,
+    MAIN_THREAD_SHIFT,
+    MEMORY_WALK,
+    NO_MICROTHREAD,
+    NONE,
+    Tables,
+)
 from ..tables.instructions import (
     CONTROL_NUMBER,
     FRAME_DESCRIPTOR,
@@ -28,9 +36,10 @@ def priority_levels(target: Target) -> tuple[int, ...]:
     return tuple(LEVELS.index(name or target.default_priority) for name in PRIORITIES)
 
 
-def main_level(target: Target) -> int:
-    """Return the level of the operations for which tasks wait."""
-    return LEVELS.index(target.main_thread_priority)
+def main_levels(tables: Tables, target: Target) -> Array:
+    """Return the level of the operations for which the tasks of each class wait, uint8 [classes]."""
+    given = tables["classes"]["flags"] >> MAIN_THREAD_SHIFT & (1 << MAIN_THREAD_BITS) - 1
+    return np.where(given == 0, LEVELS.index(target.main_thread_priority), given.astype(np.int64) - 1).astype(np.uint8)
 
 
 def levels_of(tables: Tables, target: Target) -> Array:
@@ -53,7 +62,7 @@ class _Finder:
     def __init__(self, tables: Tables, target: Target) -> None:
         self._tables = tables
         self._levels = priority_levels(target)
-        self._main = main_level(target)
+        self._main = main_levels(tables, target)
         self._numbers = {
             name: CONTROL_NUMBER[name] for name in ("descriptor", "read_register", "load_register", "apply")
         }
@@ -68,7 +77,7 @@ class _Finder:
         in_registers = any(self._loads_stream(use, in_registers=False) for use in uses)
         levels = 0
         for use in uses:
-            levels |= self._of_use(use, in_registers)
+            levels |= self._of_use(use, in_registers, int(self._main[number]))
         return levels
 
     def _uses(self, number: int) -> list[int]:
@@ -127,7 +136,7 @@ class _Finder:
         number, _, _ = self._parts(use)
         return any(op == self._numbers["load_register"] and a in streams for op, a, _, _ in self._instructions(number))
 
-    def _of_use(self, use: int, in_registers: bool) -> int:
+    def _of_use(self, use: int, in_registers: bool, main: int) -> int:
         streams = self._streams(use, in_registers=in_registers)
         number, _, slots = self._parts(use)
         levels = 0
@@ -139,7 +148,7 @@ class _Finder:
             if int(row["microthread"]) != NO_MICROTHREAD:
                 levels |= 1 << self._levels[int(row["priority"])]
             elif operands & streams:
-                levels |= 1 << self._main
+                levels |= 1 << main
         for load in self._slots(use, "register_load"):
             row = self._tables["register_loads"][load]
             if int(row["flags"]) & LOAD_ASYNC:

@@ -17,6 +17,7 @@ from ... import targets
 from ...diagnostics.errors import LoomError
 from ...operations.dsd_table import OPERATIONS, WITHOUT_RESULT
 from ...operations.print_format import check_format
+from ...targets.model import LEVELS
 from ...targets.wavelets import MAX_DIMENSIONS, PORTS, SWITCH_POSITIONS
 from ..findings import MAX_WALK
 from . import code as code_checks
@@ -24,7 +25,6 @@ from .code import BodyUses
 from .format import (
     ACCESS_POINTER,
     ACTIVE,
-    CLASS_TRAPS,
     COMPLETION_ACTIVATES,
     COMPLETION_UNBLOCKS,
     EXPORT_BUFFER,
@@ -32,6 +32,7 @@ from .format import (
     FIFO_END,
     INPUT,
     LOAD_ASYNC,
+    MAIN_THREAD_SHIFT,
     MEMORY_WALK,
     NO_MICROTHREAD,
     NONE,
@@ -195,7 +196,7 @@ class _Checker:
         self.all_hold(
             "classes", (words >= 2) & (2 * words <= self.target.memory_bytes), "has too many words, or too few"
         )
-        self.below("classes", "flags", 2 * CLASS_TRAPS)
+        self.below("classes", "flags", (len(LEVELS) + 1) << MAIN_THREAD_SHIFT)
         self.bytes = 4 * -(-words // 2)
         for name in ("buffer", "queue", "fifo", "task"):
             section = f"{name}s"

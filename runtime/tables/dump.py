@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...targets.model import LEVELS
 from ...targets.wavelets import PORTS
 from .format import (
+    CLASS_TRAPS,
     FIFO_END,
     INPUT,
+    MAIN_THREAD_SHIFT,
     MEMORY_WALK,
     NO_MICROTHREAD,
     NONE,
@@ -113,7 +116,9 @@ class _Dump:
 
     def units(self, row: int) -> Iterator[str]:
         tables, record = self.tables, self.tables["classes"][row]
-        traps = " traps" if record["flags"] else ""
+        flags = int(record["flags"])
+        level = flags >> MAIN_THREAD_SHIFT
+        traps = (" traps" if flags & CLASS_TRAPS else "") + (f" main_thread {LEVELS[level - 1]}" if level else "")
         yield f"class {row} @{self.text(record['name'])} on {self.regions(record)} words {record['words']}{traps}"
         for buffer in self.members(record, "buffer"):
             yield (f"  buffer @{self.text(buffer['name'])} at {buffer['address']} : {self.type(buffer)}")

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnostics.errors import LoomError
+from ...targets.model import LEVELS
 from . import instructions
 from .format import SECTIONS, Tables
 
@@ -40,7 +41,7 @@ _AGAIN = "compile the program again"
 def _version() -> int:
     """Return a number that changes with the records of the sections, and with what numbers in them mean."""
     layout = [(name, np.lib.format.dtype_to_descr(dtype)) for name, dtype in _STORED.items()]
-    return int.from_bytes(sha256(repr((instructions.VERSION, layout)).encode()).digest()[:4], "little")
+    return int.from_bytes(sha256(repr((instructions.VERSION, LEVELS, layout)).encode()).digest()[:4], "little")
 
 
 VERSION = _version()

@@ -40,6 +40,10 @@ CLASS = _record(
 CLASS_TRAPS = 1
 """Flag of a class: floating point exceptions may stop its PEs."""
 
+MAIN_THREAD_SHIFT, MAIN_THREAD_BITS = 1, 3
+"""Bits of the flags of a class: the priority of the operations for which its tasks wait, 1 more than its place in
+`targets.model.LEVELS`; 0 is that of the target."""
+
 # Memory
 
 BUFFER = _record(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from loomir.dialects import wse
 from loomir.frontend import modules
 
 from .harness import Csl
@@ -75,7 +76,23 @@ def test_priorities_are_accepted_with_one_warning_each_place(csl: Csl, arch: str
     warnings = csl.pe(text.replace("FROM", "@get_color(3)"), arch).warnings
     said = [warning for warning in warnings if "<tile_config>" in warning]
     lines = [int(re.findall(r"pe.csl:(\d+):", warning)[0]) for warning in said]
-    assert sorted(lines) == [7, 8, 11, 12, 13, 14]
+    assert sorted(lines) == [7, 8, 11, 12, 13]
+    assert any("has no effect at run time; set it in a comptime block" in warning for warning in said)
+
+
+def test_the_priority_of_the_main_thread(csl: Csl) -> None:
+    """The last one that is set at compile time counts (DSD-234)."""
+    text = f"""{IMPORT}
+    const main_thread = tile.main_thread_priority;
+    comptime {{
+      main_thread.update_main_thread_priority(main_thread.level.HIGH);
+      main_thread.update_main_thread_priority(main_thread.level.MEDIUM_HIGH);
+    }}
+    """
+    compiled = csl.pe(text, "wse3")
+    assert compiled.warnings == []
+    (pe,) = (op for op in compiled.module.walk() if isinstance(op, wse.PeOp))
+    assert pe.main_thread is not None and pe.main_thread.data == "medium_high"
 
 
 def test_queue_status_is_decoded(csl: Csl) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +20,10 @@ from .flow_modules import parse
 from .machines import load
 
 pytestmark = pytest.mark.executors("reference", "core")
+
+Case: TypeAlias = "tuple[str, list[Part], dict[str, list[tuple[int, int]]], int, int, str | None]"
+"""A target, what the PE in the middle does, after what turns the others send how many, how many it sends, how late the
+last receiver is, and the priority of what tasks wait for."""
 
 SLOW = 3
 PRICES = of({"single_multiply": SLOW})
@@ -80,8 +84,16 @@ def issued(number: int, part: Part, count: int) -> str:
     return "\n".join(lines)
 
 
-def program(target: str, parts: list[Part], sends: dict[str, list[tuple[int, int]]], total: int, late: int) -> str:
+def program(
+    target: str,
+    parts: list[Part],
+    sends: dict[str, list[tuple[int, int]]],
+    total: int,
+    late: int,
+    main_thread: str | None,
+) -> str:
     """PEs in the west, east and north send to the one in the middle, and that to the south."""
+    level = "" if main_thread is None else f" main_thread {main_thread}"
     routes, units = "", ""
     for number, (side, (x, y)) in enumerate(SIDES.items()):
         towards = {"west": "east", "east": "west", "north": "south"}[side]
@@ -120,7 +132,7 @@ def program(target: str, parts: list[Part], sends: dict[str, list[tuple[int, int
       flow.route @out on [1, 1] from [ramp] to [south]
       flow.route @out on [1, 2] from [north] to [ramp]
       {units}
-      flow.units @middle on [1, 1] words 1200 {{
+      flow.units @middle on [1, 1] words 1200{level} {{
         {inputs}
         flow.queue output @out id 3 colors [@out on [:, :]]
         {buffers()}
@@ -189,7 +201,7 @@ SENDS = st.lists(st.tuples(st.integers(0, 15), st.integers(1, 25)), min_size=1, 
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[str, list[Part], dict[str, list[tuple[int, int]]], int, int]:
+def cases(draw: st.DrawFn) -> Case:
     target = draw(st.sampled_from(["wse2", "wse3"]))
     sends = {side: draw(SENDS) for side in SIDES}
     queues = draw(st.permutations([*SIDES, "out"]))
@@ -203,19 +215,18 @@ def cases(draw: st.DrawFn) -> tuple[str, list[Part], dict[str, list[tuple[int, i
     if how in ("sync", "both"):
         parts.sort(key=lambda part: part.queue != "out")
         parts[-1].is_sync = True
-    return target, parts, sends, total, draw(st.integers(0, 60))
+    main_thread = draw(st.sampled_from([None, *LEVELS[1:]]))
+    return target, parts, sends, total, draw(st.integers(0, 60)), main_thread
 
 
 @settings(max_examples=examples(40), deadline=None)
 @given(cases())
-def test_higher_priorities_go_first(
-    case: tuple[str, list[Part], dict[str, list[tuple[int, int]]], int, int],
-) -> None:
+def test_higher_priorities_go_first(case: Case) -> None:
     """An element is taken when it is there, and its operation ready, and none of higher priority is at work."""
-    name, parts, sends, total, late = case
+    name, parts, sends, total, late, main_thread = case
     target = targets.get(name)
     timing, trace = target.timing, io.BytesIO()
-    machine = load(parse(program(name, parts, sends, total, late)), trace=trace, prices=PRICES)
+    machine = load(parse(program(name, parts, sends, total, late, main_thread)), trace=trace, prices=PRICES)
     machine.run(100_000)
     events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
     middle = [event for event in events if event["pes"] == "PE (1, 1)"]
@@ -223,7 +234,10 @@ def test_higher_priorities_go_first(
     latency = timing.hop + timing.ramp
     south = times(events, "taken", (1, 2), "in")
     capacity = target.output_queue_words[3] + target.input_queue_words[3] + timing.link_words
-    levels = [LEVELS.index("medium_low" if part.is_sync else part.priority or DEFAULT[name]) for part in parts]
+    levels = [
+        LEVELS.index((main_thread or "medium_low") if part.is_sync else part.priority or DEFAULT[name])
+        for part in parts
+    ]
     operations: list[Simulated] = []
     for part, level, issue in zip(parts, levels, issues, strict=True):
         cost = SLOW if part.is_slow else 1

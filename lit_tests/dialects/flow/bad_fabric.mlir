@@ -278,3 +278,9 @@ flow.fabric @p target "wse3" grid 4 by 1 {
     flow.queue input @r id 0 colors [@d on [2:, :]]
   }
 }
+// -----
+// CHECK: error: 'low' is not a priority of the main thread; use one of medium_low, medium, medium_high, high{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.units @u on [:, :] words 4 main_thread low {
+  }
+}

@@ -14,8 +14,8 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
   flow.route @east on [1:, :] + [0, -1] from [west, north] to [ramp, south] attributes {note = "kept"}
   // CHECK-NEXT: flow.route @east on [0, 0] from [ramp] to [east] switch [from [west], invalid, to [ramp, south]] at 3 ring pop_on_advance_nop attributes {note = "kept"}
   flow.route @east on [0, 0] from [ramp] to [east] switch [from [west], invalid, to [ramp, south]] at 3 ring pop_on_advance_nop attributes {note = "kept"}
-  // CHECK-NEXT: flow.units @left on [0, :] words 64 attributes {note = "kept"} {
-  flow.units @left on [0, :] words 64 attributes {note = "kept"} {
+  // CHECK-NEXT: flow.units @left on [0, :] words 64 main_thread medium attributes {note = "kept"} {
+  flow.units @left on [0, :] words 64 main_thread medium attributes {note = "kept"} {
     // CHECK-NEXT: flow.buffer @u at 0 : memref<4x4xf32>
     flow.buffer @u at 0 : memref<4x4xf32>
     // CHECK-NEXT: flow.buffer @count at 32 : memref<i16> = dense<7>

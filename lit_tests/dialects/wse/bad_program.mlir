@@ -217,3 +217,9 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     }) : () -> ()
   }) : () -> ()
 }) : () -> ()
+// -----
+// CHECK: error: 'low' is not a priority of the main thread; use one of medium_low, medium, medium_high, high{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] main_thread low {
+  }
+}

@@ -18,8 +18,8 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
   wse.route @east0 on [0, 0] from [ramp] to [] switch [from [north] to [east], invalid, to [west]] no_pop
   // CHECK-NEXT: wse.route @east0 on [0, 0] from [ramp] to [east] switch [] always_pop
   wse.route @east0 on [0, 0] from [ramp] to [east] switch [] always_pop
-  // CHECK-NEXT: wse.pe @cell on [:, :] attributes {note = "kept"} {
-  wse.pe @cell on [:, :] attributes {note = "kept"} {
+  // CHECK-NEXT: wse.pe @cell on [:, :] main_thread high attributes {note = "kept"} {
+  wse.pe @cell on [:, :] main_thread high attributes {note = "kept"} {
     // CHECK-NEXT: wse.buffer @u : memref<64xf32>
     wse.buffer @u : memref<64xf32>
     // CHECK-NEXT: wse.buffer @count : memref<i16> = dense<7> align 16
