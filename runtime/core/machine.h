@@ -734,8 +734,17 @@ static inline bool has_to_wait(const struct core *core, const struct pe *pe) {
 }
 
 /* pools.c */
-void *pool_take(struct core *core, struct pool *pool);
+void pool_fill(struct core *core, struct pool *pool);
 void pool_free_all(struct pool *pool);
+static inline void *pool_take(struct core *core, struct pool *pool) {
+    if (pool->free == NULL) {
+        pool_fill(core, pool);
+    }
+    void *item = pool->free;
+    pool->free = *(void **)item;
+    pool->live++;
+    return item;
+}
 static inline void pool_give(struct pool *pool, void *item) {
     *(void **)item = pool->free;
     pool->free = item;
@@ -761,7 +770,6 @@ void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool 
 void activate_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting);
 void unblock_again(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead);
 void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting);
-void expect_completion(struct pe *pe, const struct operation *operation, int change);
 static inline cycle task_ready(const struct pe *pe, uint32_t task) {
     const struct task_state *state = &pe->tasks[task];
     return state->active > state->unblocked ? state->active : state->unblocked;
@@ -1170,6 +1178,28 @@ static inline struct activations *activations_of(struct pe *pe, uint32_t task) {
 static inline struct unblockings *unblockings_of(struct pe *pe, uint32_t task) {
     int place = pe->class->tasks[task].unblockings;
     return place < 0 ? NULL : &pe->unblockings[place];
+}
+
+/* Notes that a task may, or may no longer, be activated or unblocked by the end of one more operation. */
+static inline void expect(struct pe *pe, uint16_t activate, uint16_t unblock, int change) {
+    bool activates = activate != NO_TASK;
+    if (!activates && unblock == NO_TASK) {
+        return;
+    }
+    uint16_t task = activates ? activate : unblock;
+    struct task_state *state = &pe->tasks[task];
+    uint32_t *counter = activates ? &state->may_activate : &state->may_unblock;
+    uint64_t *may = activates ? &pe->may_activate : &pe->may_unblock;
+    *counter += (uint32_t)change;
+    *may = *counter > 0 ? *may | task_bit(task) : *may & ~task_bit(task);
+}
+
+/* Notes that an operation whose end changes tasks has started (1) or ended (-1). */
+static inline void expect_completion(struct pe *pe, const struct operation *operation, int change) {
+    expect(pe, operation->activate, operation->unblock, change);
+    if (operation->has_control) {
+        expect(pe, operation->control_activate, operation->control_unblock, change);
+    }
 }
 
 static inline void task_activate(struct core *core, struct pe *pe, uint32_t task, cycle time) {

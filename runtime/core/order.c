@@ -194,74 +194,86 @@ static inline void set_arguments(struct core *core, const struct use *use, uint3
     }
 }
 
-/* Starts a task of a PE that is ready at a time; returns how the interpreter left it. */
-static int start(struct core *core, struct pe *pe, uint32_t number, cycle time) {
+/* Runs a task of a PE from a time on, with what a wavelet carries as its arguments unless `word` is NULL; returns how the
+ * interpreter left it. */
+static inline int run_task(struct core *core, struct pe *pe, uint32_t number, cycle begin, const uint32_t *word) {
     const struct task *task = &pe->class->tasks[number];
-    cycle begin = pe->clock > time ? pe->clock : time;
-    const struct task *runs = task;
-    uint32_t word = 0;
-    if (task->type == DATA_TASK || task->type == LISTENER) {
-        struct run *run = take_run(core, pe, task->queue, begin, &word);
-        bool control = run->control, is_message = run->is_piece;
-        if (control && is_message) {
-            check_last(core, pe, run->piece, word);
-        }
-        struct input *input = &pe->inputs[task->queue];
-        if (run->taken == run->count) {
-            input->first = run->next;
-            if (input->first == NULL) {
-                input->last = NULL;
-            }
-            drop_run(core, run);
-        }
-        recount(pe, task->queue);
-        settle_credits(core);
-        if (control && is_message) {
-            return FINISHED; /* the end of a message starts nothing */
-        }
-        if (control) {
-            int64_t id = word >> 16 & 63;
-            const struct queue *queue = &pe->class->queues[task->queue];
-            int64_t entry = id + queue->row->control_offset;
-            uint16_t found = entry >= 0 && entry < 64 ? pe->class->control_tasks[entry] : NO_TASK;
-            if (found == NO_TASK) {
-                pe->now = begin;
-                fail(core, pe, CONTROL_TASK_MISSING, task->number, 0, VALUES(id, queue->number));
-                return FAILED;
-            }
-            runs = &pe->class->tasks[found];
-        }
-    } else {
-        task_pick(core, pe, number, begin);
-    }
-    uint32_t started = (uint32_t)(runs - pe->class->tasks);
-    enter_task(core, pe, started, runs->use);
-    if (runs->launch != NULL) {
-        memcpy(registers_of(core->frame) + runs->use->body->numbers, runs->launch,
-               runs->use->body->arguments * sizeof(int64_t));
-    } else if (task->type != LOCAL_TASK) {
-        set_arguments(core, runs->use, word);
-    }
-    if (core->statistics != NULL) {
-        count_start(core, pe, runs->row->where, begin);
+    const struct use *use = task->use;
+    enter_task(core, pe, number, use);
+    if (task->launch != NULL) {
+        memcpy(registers_of(core->frame) + use->body->numbers, task->launch, use->body->arguments * sizeof(int64_t));
+    } else if (word != NULL) {
+        set_arguments(core, use, *word);
     }
     core->task_runs++;
     core->running = pe;
     pe->is_busy = true;
     pe->now = begin + core->timing.task_start;
+    if (core->statistics != NULL) {
+        count_start(core, pe, task->row->where, begin);
+    }
     if (core->traces) {
-        trace_task(core, pe, runs->number, pe->now);
+        trace_task(core, pe, task->number, pe->now);
     }
     if (core->steps >= core->budget) {
-        core->frame->pc = runs->use->code;
-        core->paused_at = runs->row->where;
+        core->frame->pc = use->code;
+        core->paused_at = task->row->where;
         return PAUSED;
     }
     core->steps++;
     if (core->statistics != NULL) {
-        count_line_step(core, runs->row->where);
+        count_line_step(core, task->row->where);
     }
     return interpret(core, pe, pe->now);
+}
+
+/* Starts the task that the first wavelet of a queue starts. */
+static int start_by_wavelet(struct core *core, struct pe *pe, uint32_t number, cycle begin) {
+    const struct task *task = &pe->class->tasks[number];
+    uint32_t word = 0;
+    struct run *run = take_run(core, pe, task->queue, begin, &word);
+    bool control = run->control, is_message = run->is_piece;
+    if (control && is_message) {
+        check_last(core, pe, run->piece, word);
+    }
+    struct input *input = &pe->inputs[task->queue];
+    if (run->taken == run->count) {
+        input->first = run->next;
+        if (input->first == NULL) {
+            input->last = NULL;
+        }
+        drop_run(core, run);
+    }
+    recount(pe, task->queue);
+    settle_credits(core);
+    if (control && is_message) {
+        return FINISHED; /* the end of a message starts nothing */
+    }
+    if (control) {
+        int64_t id = word >> 16 & 63;
+        const struct queue *queue = &pe->class->queues[task->queue];
+        int64_t entry = id + queue->row->control_offset;
+        uint16_t found = entry >= 0 && entry < 64 ? pe->class->control_tasks[entry] : NO_TASK;
+        if (found == NO_TASK) {
+            pe->now = begin;
+            fail(core, pe, CONTROL_TASK_MISSING, task->number, 0, VALUES(id, queue->number));
+            return FAILED;
+        }
+        number = found;
+    }
+    return run_task(core, pe, number, begin, &word);
+}
+
+/* Starts a task of a PE that is ready at a time; returns how the interpreter left it. */
+static inline int start(struct core *core, struct pe *pe, uint32_t number, cycle time) {
+    cycle begin = pe->clock > time ? pe->clock : time;
+    uint8_t type = pe->class->tasks[number].type;
+    if (type == DATA_TASK || type == LISTENER) {
+        return start_by_wavelet(core, pe, number, begin);
+    }
+    static const uint32_t nothing = 0;
+    task_pick(core, pe, number, begin);
+    return run_task(core, pe, number, begin, type == LOCAL_TASK ? NULL : &nothing);
 }
 
 /* Handles how the interpreter has left a PE; returns whether it may go on. */

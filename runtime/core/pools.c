@@ -46,21 +46,16 @@ void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint
     }
 }
 
-void *pool_take(struct core *core, struct pool *pool) {
-    if (pool->free == NULL) {
-        uint32_t count = CHUNK_BYTES / pool->size;
-        grow(core, (void **)&pool->chunks, &pool->chunk_room, pool->chunk_count + 1, sizeof *pool->chunks);
-        char *chunk = checked(core, is_failing(core) ? NULL : aligned_alloc(64, CHUNK_BYTES));
-        pool->chunks[pool->chunk_count++] = chunk;
-        for (uint32_t k = count; k-- > 0;) {
-            pool_give(pool, chunk + (size_t)k * pool->size);
-        }
-        pool->live += count;
+/* Gives more items to a pool. */
+void pool_fill(struct core *core, struct pool *pool) {
+    uint32_t count = CHUNK_BYTES / pool->size;
+    grow(core, (void **)&pool->chunks, &pool->chunk_room, pool->chunk_count + 1, sizeof *pool->chunks);
+    char *chunk = checked(core, is_failing(core) ? NULL : aligned_alloc(64, CHUNK_BYTES));
+    pool->chunks[pool->chunk_count++] = chunk;
+    for (uint32_t k = count; k-- > 0;) {
+        pool_give(pool, chunk + (size_t)k * pool->size);
     }
-    void *item = pool->free;
-    pool->free = *(void **)item;
-    pool->live++;
-    return item;
+    pool->live += count;
 }
 
 void pool_free_all(struct pool *pool) {
@@ -73,12 +68,9 @@ void pool_free_all(struct pool *pool) {
 /* Blocks that are free keep the next one in the place of their words. */
 static struct payload **next_payload(struct payload *payload) { return (struct payload **)payload->words; }
 
+/* Returns the smallest class of which blocks have so many words: 4 << class. */
 static uint32_t payload_class(uint64_t words) {
-    uint32_t class = 0;
-    while ((uint64_t)4 << class < words) {
-        class ++;
-    }
-    return class;
+    return words <= 4 ? 0 : 62 - (uint32_t)__builtin_clzll(words - 1);
 }
 
 struct payload *payload_take(struct core *core, uint64_t words) {

@@ -84,32 +84,3 @@ void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time, 
     }
 }
 
-static void expect(struct pe *pe, uint16_t task, int change, bool activates) {
-    if (task == NO_TASK) {
-        return;
-    }
-    struct task_state *state = &pe->tasks[task];
-    uint32_t *counter = activates ? &state->may_activate : &state->may_unblock;
-    uint64_t *may = activates ? &pe->may_activate : &pe->may_unblock;
-    *counter += (uint32_t)change;
-    if (*counter > 0) {
-        *may |= task_bit(task);
-    } else {
-        *may &= ~task_bit(task);
-    }
-}
-
-/* Notes that an operation whose end changes tasks has started (1) or ended (-1). */
-void expect_completion(struct pe *pe, const struct operation *operation, int change) {
-    expect(pe, operation->activate, change, true);
-    if (operation->activate == NO_TASK) {
-        expect(pe, operation->unblock, change, false);
-    }
-    if (!operation->has_control) {
-        return;
-    }
-    expect(pe, operation->control_activate, change, true);
-    if (operation->control_activate == NO_TASK) {
-        expect(pe, operation->control_unblock, change, false);
-    }
-}
