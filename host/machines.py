@@ -7,13 +7,12 @@ from typing import IO, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from .. import targets
 from ..backend.tables import assemble
 from ..diagnostics.errors import LoomError
 from ..dialects import flow
 from ..operations.prices import Prices
 from ..runtime import Machine
-from ..runtime.executors import AUTO, EXECUTORS, OF_CHIPS, chosen, of_grid
+from ..runtime.executors import AUTO, chosen, of_grid
 
 
 def load(
@@ -21,20 +20,19 @@ def load(
     trace_kinds: Iterable[str] | None = None, trace_last: int | None = None, prices: Prices | None = None,
     counts: bool = False, threads: int | None = None, statistics: bool = False, **options: Any,
 ) -> Machine:  # fmt: skip
-    """Return a machine with a program loaded; see `Machine`. `threads` are for the core; other executors have one.
+    """Return a machine with a program of the wafer loaded; see `Machine`. `threads` are for the core.
 
-    What the environment asks for is for programs of the wafer.
+    Other executors have one thread. Raises LoomError for a program of a chip, too.
     """
     fabric = _fabric(module)
-    if executor is None:
-        executor = OF_CHIPS if fabric.target.data in targets.CHIPS else chosen()
-    if executor == AUTO:
-        executor = of_grid(fabric.width.value.data * fabric.height.value.data)
-    if executor == "core" and threads is not None:
+    name = chosen() if executor is None else executor
+    if name == AUTO:
+        name = of_grid(fabric.width.value.data * fabric.height.value.data)
+    if name == "core" and threads is not None:
         options["threads"] = threads
     return Machine(
-        assemble(fabric) if executor in EXECUTORS else module, executor=executor, trace=trace, trace_kinds=trace_kinds,
-        trace_last=trace_last, prices=prices, counts=counts, statistics=statistics, **options,
+        assemble(fabric), executor=name, trace=trace, trace_kinds=trace_kinds, trace_last=trace_last, prices=prices,
+        counts=counts, statistics=statistics, **options,
     )  # fmt: skip
 
 

@@ -152,7 +152,7 @@ class Simulator:
         """Return what PEs have done with their cycles, int64 [height, width] each, and wavelets of queues and links.
 
         It can be read after an error, a hang or an interruption too. None if the simulator was not made with
-        `statistics`, and for a program of a chip. docs/statistics.md defines each number.
+        `statistics`. docs/statistics.md defines each number.
         """
         return self._machine.measured()
 
@@ -160,13 +160,15 @@ class Simulator:
         """Write to the stream of the trace what is kept back: with `trace_last` the last records."""
         self._machine.write_trace()
 
-    def traced(self) -> tuple[Traced, bytes] | None:
+    def traced(self) -> tuple[Traced, bytes]:
         """Return the records of the trace that are kept, with how many were dropped before them, and their lines.
 
         Records are a structured array [n], `loomir.runtime.trace_lines.RECORD`, by cycle. They can be read after an
-        error, a hang or an interruption too. None for a program of a chip.
+        error, a hang or an interruption too.
         """
-        return self._machine.traced()
+        found = self._machine.traced()
+        assert found is not None, "programs of the wafer have traces"
+        return found
 
     def buffer(self, name: str) -> ExportedSymbol:
         """Return the exported buffer `name`; raises LoomError naming those there are."""

@@ -206,7 +206,7 @@ class Executor(Protocol):
 
     @property
     def reached(self) -> int:
-        """The latest cycle that anything has reached, tasks that wait included where the executor knows."""
+        """The latest cycle that anything has reached, tasks that wait included."""
         ...
 
     def counts(self) -> Counts:
@@ -214,7 +214,7 @@ class Executor(Protocol):
         ...
 
     def costs(self) -> Mapping[str, Any] | None:
-        """Return how often each price has been charged, by `counted.Counted`; None if the executor does not count."""
+        """Return how often each price has been charged, by `counted.Counted`; None if that has not been asked for."""
         ...
 
     def measured(self) -> Statistics | None:
@@ -226,7 +226,7 @@ class Executor(Protocol):
         ...
 
     def traced(self) -> tuple[Traced, bytes] | None:
-        """Return the records of the trace that are kept, and their lines; None if the executor keeps none."""
+        """Return the records of the trace that are kept, and their lines; None without any."""
         ...
 
     @property

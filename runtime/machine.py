@@ -30,15 +30,15 @@ FLOATS = ("f32", "f16", "bf16")
 
 
 class Machine:
-    """Executes a program: the module of a `flow.fabric`, or whatever else the executor takes.
+    """Executes a program: the tables of one of the wafer, or the module of one of a chip.
 
-    `executor` is one by name (`executors.EXECUTORS`); by default the one that the environment asks for. `trace` is a
-    binary stream that gets one JSON object a line for each record of the trace, of the kinds `trace_kinds`
-    (`trace_lines.KINDS`) or all; with `trace_last` the executor keeps only so many, the last. `prices` are instead of
-    the target's, by default those that the environment names; `counts` asks for counts of costs, and `statistics` for
-    what units do with their cycles, where the executor has them. The other options are the executor's own. Raises
-    LoomError for a program that cannot be loaded (unknown operations, regions off the grid, routes in a circle), or
-    that the executor cannot run.
+    `executor` is one by name (`executors.EXECUTORS`, or `executors.OF_CHIPS`); by default that of a chip's program, or
+    for the wafer the one that the environment asks for. `trace` is a binary stream that gets one JSON object a line for
+    each record of the trace, of the kinds `trace_kinds` (`trace_lines.KINDS`) or all; with `trace_last` the executor
+    keeps only so many, the last. `prices` are instead of the target's, by default those that the environment names;
+    `counts` asks for counts of costs, and `statistics` for what units do with their cycles, of programs of the wafer.
+    The other options are the executor's own. Raises LoomError for a program that cannot be loaded (unknown operations,
+    regions off the grid, routes in a circle), or that the executor cannot run.
     """
 
     def __init__(
@@ -371,7 +371,7 @@ class Machine:
     def measured(self) -> Statistics | None:
         """Return what units have done with their cycles, and wavelets, so far: also after an error or a hang.
 
-        None if that was not asked for, or of an executor that does not count it.
+        None if that was not asked for, and for a program of a chip.
         """
         return self.executor.measured()
 
@@ -381,7 +381,7 @@ class Machine:
         self.executor.write_trace()
 
     def traced(self) -> tuple[Traced, bytes] | None:
-        """Return the records of the trace that are kept, in order, and their lines; None of an executor without them.
+        """Return the records of the trace that are kept, in order, and their lines; None for a program of a chip.
 
         With `trace_last` these are the last ones; else what has been traced since the last call, or was written.
         """

@@ -316,11 +316,12 @@ def _statistics_writer(path: str | None, outputs: Outputs, simulator: Simulator)
     def write(seconds: float, of_hang: Mapping[str, Any] | None = None) -> None:
         if path is None:
             return
-        from ..runtime.statistics.text import short, whole
+        from ..runtime.statistics.text import summary, whole
 
         found = simulator.statistics()
+        assert found is not None, "asked for"
         if stream is None:
-            print(short(found))
+            print(summary(found))
         else:
             work = {**(of_hang or simulator.stats()), "wall_seconds": round(seconds, 6)}
             stream.write(whole(work, found, path))

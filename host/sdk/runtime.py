@@ -221,7 +221,7 @@ class SdkRuntime:
         links; docs/statistics.md defines each number. The SDK has no such method.
 
         It can be read after an error, a hang or an interruption too, and after stop(). None if neither the keyword
-        `statistics` nor LOOM_STATS asks for it, and for a program of a chip.
+        `statistics` nor LOOM_STATS asks for it.
         """
         if self._device is None:
             raise SdkError("statistics returns what the machine has done; call load() and run() before")
@@ -648,16 +648,18 @@ class SdkRuntime:
         path = os.environ.get(environment.STATISTICS)
         if not path:
             return
-        from ...runtime.statistics.text import short, whole  # few runs need it
+        from ...runtime.statistics.text import summary, whole  # few runs need it
 
         machine = self._machine.machine
+        found = machine.measured()
+        assert found is not None, "asked for"
         if path == "-":
             if not self._is_printed:
-                print(short(machine.measured()), file=sys.stderr)
+                print(summary(found), file=sys.stderr)
             self._is_printed = True
         else:
             try:
-                Path(path).write_bytes(whole(machine.statistics(), machine.measured(), path))
+                Path(path).write_bytes(whole(machine.statistics(), found, path))
             except OSError as error:
                 message = f"{environment.STATISTICS} names '{path}', which cannot be written: {error.strerror}"
                 raise SdkError(f"{message}; name another file") from error

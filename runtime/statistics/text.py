@@ -10,32 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ...diagnostics.errors import LoomError
 from .report import Link, Queue, Statistics
 
 TOP = 10
 """Rows of a short table."""
 
 
-NOT_COUNTED = "statistics of PEs are counted for programs of the wafer only"
-
-
-def short(found: Statistics | None) -> str:
-    """Return a summary, or why there is none."""
-    return NOT_COUNTED if found is None else summary(found)
-
-
-def whole(work: Mapping[str, Any], found: Statistics | None, path: str) -> bytes:
-    """Return the content of a file of statistics: CSV if its name ends so, else JSON with the work of the run.
-
-    Raises LoomError for CSV of what is not counted.
-    """
+def whole(work: Mapping[str, Any], found: Statistics, path: str) -> bytes:
+    """Return the content of a file of statistics: CSV if its name ends so, else JSON with the work of the run."""
     if path.endswith(".csv"):
-        if found is None:
-            raise LoomError(NOT_COUNTED, path)
         return as_csv(found).encode()
-    content = {**work, **({} if found is None else found.as_dict())}
-    return (json.dumps(content, indent=2 if found is None else None, default=_plain) + "\n").encode()
+    return (json.dumps({**work, **found.as_dict()}, default=_plain) + "\n").encode()
 
 
 def _plain(value: Any) -> Any:

@@ -41,7 +41,7 @@ def test_the_name_counts_before_the_environment(monkeypatch: pytest.MonkeyPatch)
 def test_a_program_of_the_wafer_on_the_executor_of_chips(monkeypatch: pytest.MonkeyPatch) -> None:
     message = r"'warps' runs programs of chips \(.*\); those of the wafer run on 'core' and 'reference'"
     with pytest.raises(LoomError, match=message):
-        machines.load(parse(EMPTY), executor="warps")
+        Machine(parse(EMPTY))
     monkeypatch.setenv(executors.EXECUTOR, "warps")
     with pytest.raises(LoomError, match="LOOM_EXECUTOR is 'warps'; the executors are: core, reference, and auto"):
         machines.load(parse(EMPTY))
@@ -94,10 +94,9 @@ def test_large_grids_without_a_core(capsys: pytest.CaptureFixture[str], monkeypa
 
 
 @pytest.mark.parametrize("executor", ["auto", "core", "reference"])
-def test_programs_of_chips_have_one_executor(executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The choice is for programs of the wafer."""
-    monkeypatch.setenv(executors.EXECUTOR, executor)
-    assert machines.load(parse(EMPTY.replace("wse3", "a5"))).executor_name == "warps"
+def test_a_program_of_a_chip_on_executors_of_the_wafer(executor: str) -> None:
+    with pytest.raises(LoomError, match="tables hold programs of wafers, and a5 is a chip of cube and vector cores"):
+        machines.load(parse(EMPTY.replace("wse3", "a5")), executor=executor)
 
 
 @pytest.mark.parametrize("name", [*executors.EXECUTORS, "warps"])
