@@ -96,6 +96,7 @@ def test_readme_is_short() -> None:
     assert len(README.read_text().splitlines()) <= MAX_LINES_OF_README
 
 
+@pytest.mark.slow
 def test_readme_program(tmp_path: Path) -> None:
     (source,) = blocks(README, "csl")
     parts = re.split(r"^(?=// (\S+\.csl)$)", source, flags=re.MULTILINE)[1:]
@@ -116,6 +117,7 @@ def without_wall_time(text: str) -> str:
     return re.sub(r"[\d.]+ s$", "", text, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/emitting.md", "docs/pto.md", "examples/pto/README.md"])
 def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

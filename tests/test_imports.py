@@ -118,6 +118,7 @@ def test_tests_of_the_executor_of_chips_are_in_a_folder() -> None:
     assert outside - {"test_imports.py"} == TESTS_WITH_THE_EXECUTOR_OF_CHIPS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["runtime", "host.sdk.device", "host.sdk.runtime", "host.sdk.debugging"])
 def test_engine_and_host_scripts_are_loaded_without_ir(module: str) -> None:
     # Their errors are xDSL's diagnostic exceptions, which are in a module that imports nothing else.
@@ -152,6 +153,7 @@ def test_cycles_of_types_stay_in_few_folders() -> None:
     assert set().union(*folders) == WITH_CYCLES_OF_TYPES
 
 
+@pytest.mark.slow
 def test_the_front_end_imports_at_the_top() -> None:
     # But for its face, which loads the compiler when it is first used, to keep the start of the tools short.
     for path in {*(ROOT / "frontend").rglob("*.py")} - {ROOT / "frontend" / "__init__.py"}:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 LIT_TESTS = Path(__file__).parents[1] / "lit_tests"
 RIGHT = 'builtin.module attributes {name = "right"} {}\n'
 TESTS = {
@@ -22,6 +24,7 @@ TESTS = {
 }
 
 
+@pytest.mark.slow
 def test_in_process_tests(tmp_path: Path) -> None:
     for name in ("lit.cfg.py", "in_process.py"):
         shutil.copy(LIT_TESTS / name, tmp_path)

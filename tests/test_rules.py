@@ -87,6 +87,7 @@ def test_citations() -> None:
     assert between("HOST-008", "HOST-011") == ["HOST-008", "HOST-009", "HOST-010", "HOST-011"]
 
 
+@pytest.mark.slow
 def test_the_list_of_what_is_left() -> None:
     """`python tests/rules.py` needs nothing but the repository."""
     open_section = next(section for section in SECTIONS if not section.finished)

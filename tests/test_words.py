@@ -74,6 +74,7 @@ def prose() -> list[tuple[Path, int, str]]:
     return lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", WORDS)
 def test_words(pattern: str) -> None:
     found = [
@@ -94,6 +95,7 @@ def functions() -> Iterator[tuple[Path, ast.FunctionDef]]:
                     yield path, node
 
 
+@pytest.mark.slow
 def test_docstrings_of_functions_start_with_a_verb() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {text}"

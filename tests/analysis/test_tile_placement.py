@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,6 +84,7 @@ def test_what_is_placed_shares_with_none_it_is_used_with(
             assert leaves_enough(found, sizes, memory)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(problems())
 def test_a_placement_is_found_if_there_is_one(problem: tuple[dict[int, int], dict[int, set[int]], Memory]) -> None:

@@ -97,6 +97,7 @@ def test_three_ends_follow_the_last_token() -> None:
         assert found.starts[-1] == found.ends[-1] == len(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200))
 @given(st.text(alphabet="a_0x1.e+-*/%&|^~!<>=,;:(){}[]@\"'\\ \n\té#?", max_size=40) | st.text(max_size=20))
 def test_every_character_is_in_a_token_or_between_tokens(text: str) -> None:

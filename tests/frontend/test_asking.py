@@ -80,6 +80,7 @@ def test_bodies_are_emitted_once_for_each_number_in_them(csl: Csl, width: int) -
     assert both(csl, text, width).emitted_bodies == 3
 
 
+@pytest.mark.slow
 def test_outlined_functions_are_emitted_once(csl: Csl) -> None:
     lines = " ".join(f"result += result * {n} + a;" for n in range(300))
     calls = " ".join(f"long({n});" for n in range(4))

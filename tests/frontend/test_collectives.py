@@ -205,6 +205,7 @@ def directives(size: int) -> st.SearchStrategy[list[Step]]:
     return st.lists(step, max_size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("width, height, arch", [(5, 3, "wse2"), (5, 3, "wse3"), (2, 1, "wse3"), (1, 4, "wse2")])
 def test_directives_in_succession_on_both_axes(width: int, height: int, arch: str) -> None:
@@ -224,6 +225,7 @@ def test_every_root(operation: int, arch: str) -> None:
         run(5, 3, arch, {"x": [(operation, root, 4)], "y": [(operation, root % 3, 1)]})
 
 
+@pytest.mark.slow
 @pytest.mark.executors("reference")
 @pytest.mark.parametrize("operation", range(4))
 def test_a_link_carries_what_lies_beyond(operation: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -415,6 +417,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call, message", WRONG)
 def test_errors_of_a_run(csl: Csl, call: str, message: str) -> None:
     with pytest.raises(LoomError, match=rf"/pe.csl:\d+:\d+: error: the assertion fails on PE .*pe>: .*{message}"):
@@ -432,6 +435,7 @@ def test_a_directive_before_init(csl: Csl) -> None:
         simulator.launch("run", 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "there, here",
     [

@@ -102,6 +102,7 @@ def nearest(*numbers: float) -> list[float]:
     return [oracle.round_to(Fraction(number), "cb16") for number in numbers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1, 5])
 def test_cb16_in_a_program(csl: Csl, width: int) -> None:
     """What a program does with other floats, on one PE and on several that have parameters of their own."""

@@ -171,6 +171,7 @@ def test_tally_of_any_shape(arch: str, width: int, height: int, seed: int, phase
         assert goal <= total <= everything
 
 
+@pytest.mark.slow
 def test_tally_beyond_16_bits(csl: Csl) -> None:
     counts = np.full((2, 3, 2), 2**28 + 70_001)
     ones = np.ones((2, 3, 2), int)
@@ -180,6 +181,7 @@ def test_tally_beyond_16_bits(csl: Csl) -> None:
     assert ended(result) == int(counts.sum()) == 12 * (2**28 + 70_001)
 
 
+@pytest.mark.slow
 def test_tally_waits_for_all_and_ends_once(csl: Csl) -> None:
     """Counts reach the goal long before the last PE signals; more of them after the end change nothing."""
     counts = np.full((2, 2, 2), 7)
@@ -269,6 +271,7 @@ def test_wrong_queues_of_the_tally(csl: Csl, arch: str, inputs: str, outputs: st
     rejects(csl, tally_layout(2, 2, 3), tally_pe(inputs, outputs), message, arch)
 
 
+@pytest.mark.slow
 def test_queues_may_be_equal_on_wse2(csl: Csl) -> None:
     arrays = {name: np.ones((2, 2, 2), int) for name in ("early", "late", "signals")}
     assert ended(run_tally(csl, "wse2", tally_layout(2, 2, 16), arrays, tally_pe("4, 5", "4, 5"))) == 16

@@ -177,6 +177,7 @@ def test_dsd_ops_of_two_types_and_scalars(csl: Csl, to: str, source: str) -> Non
     assert result["sums"][0] == 1 + x.sum() + y.sum()
 
 
+@pytest.mark.slow
 def test_dsd_ops_scale_and_pointers_to_scalars(csl: Csl) -> None:
     text = """
     const ops = @import_module("<dsd_ops>");

@@ -17,6 +17,7 @@ IMPORT = 'const tile = @import_module("<tile_config>");\n'
 BOUND = "comptime { @bind_local_task(t, @get_local_task_id(8)); @activate(@get_local_task_id(8)); }\n"
 
 
+@pytest.mark.slow
 @ARCHITECTURES
 def test_constants(csl: Csl, arch: str) -> None:
     printed = csl.value("tile.target_name, tile.word_size, tile.reg_type, tile.double_reg_type", IMPORT, arch)

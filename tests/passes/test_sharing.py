@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
@@ -124,6 +125,7 @@ def tables_of(module: ModuleOp) -> str:
     return dump(assemble(fabric))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(24))
 @given(st.lists(pe_programs, min_size=2, max_size=5))
 def test_programs_that_share_bodies_become_what_they_become_without(pes: list[Pe]) -> None:

@@ -97,12 +97,14 @@ def found() -> dict[str, list[str]]:
     return result
 
 
+@pytest.mark.slow
 def test_machine_numbers_are_in_targets() -> None:
     """A new one: name it in targets/ with its source, or, if no machine has it, say in ELSEWHERE what it is."""
     wrong = [place for name, places in found().items() if name not in ELSEWHERE for place in places]
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_no_exception_is_left_over() -> None:
     assert sorted(ELSEWHERE) == sorted(name for name in ELSEWHERE if name in found())
 

@@ -120,6 +120,7 @@ def test_suite_of_one_architecture(run_loom: Run, program: Program, tmp_path: Pa
     assert outcome.status == 0 and "other" in outcome.out and "good" not in outcome.out
 
 
+@pytest.mark.slow
 def test_time_limit(run_loom: Run, program: Program, tmp_path: Path) -> None:
     """A program that takes too long fails, and what it has started ends with it."""
     folder = program("slow", "import subprocess\nsubprocess.run(['sleep', '60'])\n")

@@ -15,6 +15,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = sorted(name for name, row in OPERATIONS.items() if unavailable(row) is None)
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize(

@@ -253,6 +253,7 @@ def drawings(draw: st.DrawFn) -> Drawing:
     return drawing
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(drawings())
 def test_every_wavelet_arrives_where_its_link_ends(drawing: Drawing) -> None:
@@ -325,6 +326,7 @@ def test_lanes_follow_each_other_around_both_ends() -> None:
     checked(drawing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "size", "step"), [(2, 16, 44), (6, 12, 1)])
 def test_a_circle_of_wide_links_is_closed(count: int, size: int, step: int) -> None:
     drawing = Drawing()
@@ -499,6 +501,7 @@ def test_a_chain_of_wide_links_is_straight(count: int, height: int) -> None:
     assert all({hop.tx for hop in lane.hops} == {"east"} for lanes in layout.lanes.values() for lane in lanes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "height"), [(2, 20), (6, 16)])
 def test_a_circle_of_wide_links_gets_places(count: int, height: int) -> None:
     drawing = chain(count, 1, height)
