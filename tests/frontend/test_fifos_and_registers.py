@@ -121,7 +121,7 @@ def test_configurations_that_are_refused(csl: Csl, arch: str, configuration: str
     ],
 )
 def test_priority_and_simd_mode(csl: Csl, arch: str, field: str, kept: dict[str, str]) -> None:
-    """DSD-227, DSD-243: the FIFO has it in IR, and works as without it."""
+    """DSD-227, DSD-243: the FIFO has it in IR, and computes what it does without."""
     text = ROOM.replace("@allocate_fifo(room)", f"@allocate_fifo(room, .{{ {field} }})")
     body = "fn main() void { for (@range(i16, 12)) |i| { given[i] = i + 1; } @mov16(queue, three); }"
     result = csl.run(text + body, {"room": "i16"}, arch=arch)

@@ -33,7 +33,7 @@ SIDES = {"west": (0, 1), "east": (2, 1), "north": (1, 0)}
 """Where the PEs are that send to the one in the middle."""
 
 DEFAULT = {"wse2": "low", "wse3": "high"}
-"""The priority of an operation without one (DSD-226, DSD-230)."""
+"""The priority of an operation without one (DSD-226, DSD-230); tasks wait at medium_low (DSD-233)."""
 
 
 @dataclass

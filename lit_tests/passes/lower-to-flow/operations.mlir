@@ -121,7 +121,7 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// On WSE-2 the operation has the priority.
+// On WSE-2 the operation has the priority (DSD-225).
 wse.program @priority target "wse2" rectangle 1 x 1 {
   wse.color @c
   wse.pe @single on [:, :] {
