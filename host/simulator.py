@@ -29,16 +29,16 @@ from .compilation import ExportedSymbol, Program, describe
 class Simulator:
     """One fabric running one program.
 
-    `step_limit` ends a run with an error after so many steps of the engine (task starts and loop iterations, each for
-    all PEs that take it together); None means never. `trace` is a binary stream that gets one JSON object a line for
-    each record of the trace, of the kinds `trace_kinds`: some of "tasks", "operations", "waits", "wavelets", or None
-    for all. With `trace_last` only so many records are kept, the last ones; `traced` returns them. `watch` reports runs
-    that take long. Cycles are estimates
-    of the target's cost model; `prices` are instead of some of its prices, by name, or in a JSON file of this path
-    (docs/costs.md). With `counts`, `stats` has how often each price has been charged. `threads` run the program, with
-    the same results for any number; None means those of LOOM_THREADS, or all cores for a large grid.
-    (docs/costs.md). With `counts`, `stats` has how often each price has been charged. With `statistics`, the method of
-    that name has what PEs did with their cycles, and wavelets; that takes some time of a run.
+    `step_limit` ends a run with an error where a PE takes more than so many steps, task starts and loop iterations, or
+    an operation passes on more elements; None means never. `trace` is a binary stream that gets one JSON object a line
+    for each record of the trace, of the kinds `trace_kinds`: some of "tasks", "operations", "waits", "wavelets", or
+    None for all. With `trace_last` only so many records are kept, the last ones; `traced` returns them. `watch`
+    reports runs that take long. Cycles are estimates of the target's cost model; `prices` are instead of some of its
+    prices, by name, or in a JSON file of this path (docs/costs.md). With `counts`, `stats` has how often each price
+    has been charged. `threads` run the program, with the same results for any number; None means those of
+    LOOM_THREADS, or all cores for a large grid. (docs/costs.md). With `counts`, `stats` has how often each price has
+    been charged. With `statistics`, the method of that name has what PEs did with their cycles, and wavelets; that
+    takes some time of a run.
     """
 
     def __init__(

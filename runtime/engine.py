@@ -64,6 +64,13 @@ class Engine(Protocol):
         """
         ...
 
+    def limit(self, steps: int | None) -> None:
+        """Let each PE take so many steps from now on, and each operation pass on so many elements, None for any number.
+
+        One more is an error. Raises MemoryError.
+        """
+        ...
+
     def place(self) -> Position:
         """Return where the PE is that wanted a step beyond the last."""
         ...
@@ -73,7 +80,10 @@ class Engine(Protocol):
         ...
 
     def warnings(self) -> Array:
-        """Return the findings so far that are warnings, one for each source place, as they came."""
+        """Return the findings so far that are warnings, the first of each source place by cycle and PE, in this order.
+
+        Those before which another may still come are left out.
+        """
         ...
 
     def launch(self, task: int, arguments: Sequence[int], time: int) -> None:

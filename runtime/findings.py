@@ -151,6 +151,35 @@ class Code(IntEnum):
 FIRST_WARNING = Code.INDEX_OUTSIDE
 
 
+ORDER = ("values", "where", "code", "pe", "cycle")
+"""Fields by which findings are ordered, the last one first."""
+
+
+class FirstWarnings:
+    """The warnings of a run: the first of each source place, by cycle and PE."""
+
+    def __init__(self) -> None:
+        self._found: list[Any] = []
+        self._places: set[int] = set()
+        self._unplaced = 0
+
+    def add(self, records: Any) -> Any:
+        """Add records that come behind those so far, in any order; return all, in order."""
+        keys = [records["values"][:, k] for k in reversed(range(VALUES))] + [records[name] for name in ORDER[1:]]
+        for record in records[np.lexsort(keys)]:
+            where, is_of_walk = int(record["where"]), int(record["code"]) == Code.WALK_LEAVES_BUFFER
+            if where == 0:
+                # Such walks are often many, of one statement: without a place they come only if nothing has before.
+                if self._unplaced == MAX_WARNINGS or (is_of_walk and self._unplaced):
+                    continue
+                self._unplaced += 1
+            elif where in self._places:
+                continue
+            self._places.add(where)
+            self._found.append(record)
+        return np.array(self._found, FINDING)
+
+
 def is_error(code: int) -> bool:
     """Return True if a finding ends the run."""
     return code < FIRST_WARNING
@@ -165,6 +194,11 @@ class Finding(NamedTuple):
     where: int
     cycle: int
     values: tuple[int, ...]
+
+    @property
+    def key(self) -> tuple[int, int, int, int, tuple[int, ...]]:
+        """By what findings are ordered."""
+        return self.cycle, self.pe, self.code, self.where, self.values
 
 
 def finding_of(record: Any) -> Finding:

@@ -88,6 +88,8 @@ class HostedEngine:
         self._worded = 0
         self._functions: dict[str, Sequence[tuple[int, tuple[str, ...]]]] = {}
         self._slice = MIN_STEPS
+        self._failed_at = MAX_STEPS
+        """The cycle of the error that has ended the run: how far PEs have gone beyond it is left open."""
         self._said: set[tuple[int, int, tuple[int, ...]]] = set()
         self._word(fabric.findings)
         self.outline = outline(fabric)
@@ -194,15 +196,20 @@ class HostedEngine:
     def write_trace(self) -> None:
         """Write what has been traced and not been written; of a trace of the last records, those that are kept."""
         if self._lines.stream is not None:
-            self._lines.write(self.engine.traced())
+            self._lines.write(self._traced())
 
     def traced(self) -> tuple[Traced, bytes]:
         """Return the records of the trace that are kept, and their lines."""
-        found = self.engine.traced()
+        found = self._traced()
         return found, self._lines.worded(found)
 
+    def _traced(self) -> Traced:
+        found = self.engine.traced()
+        return found._replace(records=found.records[found.records["last"] <= self._failed_at])
+
     def _run(self, step_limit: int | None, watch: Watch | None, until: Callable[[], bool] | None) -> bool:
-        limit = MAX_STEPS if step_limit is None else self.engine.totals().steps + step_limit
+        with _enough_memory():
+            self.engine.limit(step_limit)
         if until is not None and until():
             return True
         next_look = MIN_STEPS
@@ -211,19 +218,19 @@ class HostedEngine:
             begin = monotonic()
             wanted = self._slice if watch is None else min(self._slice, next_look)
             with _enough_memory():
-                outcome = self.engine.run(min(limit, before + wanted))
+                outcome = self.engine.run(before + wanted)
             if self.engine.held > MAX_HELD and not self._lines.are_last:
                 self.write_trace()
             warnings = self.engine.warnings()
             self._word(warnings[self._worded :])
             self._worded = len(warnings)
             if outcome == ERROR:
-                deliver(self.fabric, finding_of(self.engine.error()), self._warnings)
+                finding = finding_of(self.engine.error())
+                self._failed_at = finding.cycle
+                deliver(self.fabric, finding, self._warnings)
             if outcome not in (BUDGET, CALLS):
                 return until is not None and until()
             taken = self.engine.totals().steps - before
-            if outcome == BUDGET and before + taken >= limit:
-                raise self._past_limit(step_limit)
             if outcome == BUDGET:
                 self._slice = max(MIN_STEPS, self._slice * 2 if monotonic() - begin < SLICE else self._slice // 2)
             if watch is not None:
@@ -236,15 +243,6 @@ class HostedEngine:
     def _look(self, watch: Watch, steps: int) -> int:
         place = self.engine.place()
         return watch.look(self._task(place.task), self._name(place.where) or None, self._pe(place.pe), steps)
-
-    def _past_limit(self, step_limit: int | None) -> LoomError:
-        place = self.engine.place()
-        return LoomError(
-            f"the program runs past its step limit of {MAX_STEPS if step_limit is None else step_limit} in "
-            f"@{self._task(place.task)} on {self._pe(place.pe)}; raise the limit, or look for a loop or a task that "
-            "never ends",
-            self._name(place.where) or None,
-        )
 
     def _word(self, findings: Array) -> None:
         for record in findings:
@@ -295,6 +293,8 @@ class HostedEngine:
         """What the program has printed, in any order."""
         found: list[tuple[int, int, int, str]] = []
         for each in self.engine.printed():
+            if each.cycle > self._failed_at:
+                continue
             row = self.tables["prints"][each.row]
             texts, conversions = split_format(self._name(int(row["format"])))
             first = int(row["kinds"])

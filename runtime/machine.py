@@ -308,10 +308,11 @@ class Machine:
     ) -> None:
         """Run until nothing can happen any more, or `until` says that the host has what it waits for.
 
-        `step_limit` bounds the task starts and loop iterations. Raises LoomError when the limit is reached, for
-        accesses out of range and the like, and Deadlock when units wait for what never comes: suspended tasks always,
-        asynchronous operations with a completion task unless `allow_pending`. An interrupt from the keyboard gets a
-        note of where the program was.
+        `step_limit` bounds the steps of each PE, task starts and loop iterations, and the elements that an operation
+        passes on.
+        Raises LoomError when the limit is reached, for accesses out of range and the like, and Deadlock when units wait
+        for what never comes: suspended tasks always, asynchronous operations with a completion task unless
+        `allow_pending`. An interrupt from the keyboard gets a note of where the program was.
         """
         try:
             if self.executor.run(step_limit, self.watch, until):

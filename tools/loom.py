@@ -151,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
         help="threads that run the program, with the same results for any number (default: LOOM_THREADS, else all "
         "cores if the grid is large)",
     )
-    run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
+    run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N steps of a PE")
     return parser
 
 

@@ -39,7 +39,8 @@ EXPORT void core_clocks(const struct core *core, int64_t *clocks);
 EXPORT int64_t core_reached(const struct core *core);
 EXPORT void core_counts(const struct core *core, int64_t *counts);
 EXPORT void core_error(const struct core *core, struct finding *finding);
-EXPORT void core_warnings(const struct core *core, struct finding *findings);
+EXPORT uint64_t core_warnings(struct core *core, struct finding *findings);
+EXPORT bool core_limit(struct core *core, uint64_t steps);
 EXPORT void core_prints(const struct core *core, int64_t *words);
 EXPORT void core_place(const struct core *core, uint32_t *place);
 

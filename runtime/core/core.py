@@ -22,7 +22,7 @@ from ..engine import NO_MEMORY, Position, Printed, Totals
 from ..fabric.model import Fabric, SwitchedColor
 from ..fabric.priorities import priority_levels
 from ..fabric.stack import bytes_of_calls, stack_rooms
-from ..findings import FINDING
+from ..findings import FINDING, FirstWarnings
 from ..reports.rest import AT_ROUTER, MESSAGE, NOTHING_LEFT, QUEUED, TASK, WAIT, WAVELETS, Rest
 from ..statistics.counts import Counts
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
@@ -220,6 +220,7 @@ class Core:
         given.partitions = threads
         given.threads = min(threads, cores())
         given.parallel_from = parallel_from
+        self._warnings = FirstWarnings()
         self._handle = self._library.core_create(ctypes.byref(given))
         if self._handle is None:
             raise MemoryError
@@ -295,6 +296,11 @@ class Core:
         if outcome == NO_MEMORY:
             raise MemoryError
         return outcome
+
+    def limit(self, steps: int | None) -> None:
+        """Let each PE take so many steps from now on, None for any number."""
+        if not self._library.core_limit(self._handle, 0 if steps is None else min(steps, (1 << 63) - 1)):
+            raise MemoryError
 
     def launch(self, task: int, arguments: Sequence[int], time: int) -> None:
         """Activate a launch task, by its row, on all PEs of its class; arguments are as registers hold them."""
@@ -394,10 +400,10 @@ class Core:
         return found[0]
 
     def warnings(self) -> Array:
-        """Return the findings that are warnings, one for each source place."""
+        """Return the findings that are warnings, one for each source place, in order."""
         found = np.zeros(self._counts()[6], FINDING)
-        self._library.core_warnings(self._handle, found.ctypes.data)
-        return found
+        count = self._library.core_warnings(self._handle, found.ctypes.data)
+        return self._warnings.add(found[:count])
 
     def printed(self) -> Sequence[Printed]:
         """Return what the program has printed, in any order."""
@@ -480,7 +486,8 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_clocks", None, (pointer, pointer)),
         ("core_counts", None, (pointer, pointer)),
         ("core_error", None, (pointer, pointer)),
-        ("core_warnings", None, (pointer, pointer)),
+        ("core_warnings", u64, (pointer, pointer)),
+        ("core_limit", ctypes.c_bool, (pointer, u64)),
         ("core_prints", None, (pointer, pointer)),
         ("core_place", None, (pointer, pointer)),
         ("core_statistics", None, (pointer, pointer, pointer)),

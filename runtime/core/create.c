@@ -343,11 +343,10 @@ static void make_pool(struct pool *pool, uint64_t size) { *pool = (struct pool){
 
 /* Runs the code that the PEs of each class run before anything else, at no cost. */
 static void run_starts(struct core *core) {
-    int how = FINISHED;
-    for (uint64_t k = 0; k < core->tables.starts_count && how == FINISHED; k++) {
+    for (uint64_t k = 0; k < core->tables.starts_count; k++) {
         const struct start_row *start = &core->tables.starts[k];
         struct class *class = &core->classes[start->owner];
-        for (uint32_t unit = 0; unit < class->units && how == FINISHED; unit++) {
+        for (uint32_t unit = 0; unit < class->units; unit++) {
             struct pe *pe = pe_at(class, unit);
             struct core *its = core_of(core, pe);
             its->moves = MAX_MOVES_AT_A_TIME;
@@ -355,8 +354,10 @@ static void run_starts(struct core *core) {
             note_observers(its);
             its->running = pe;
             enter_task(its, pe, NO_TASK, &core->uses[start->use]);
-            how = interpret(its, pe, 0);
+            int how = interpret(its, pe, 0);
             assert(how == FINISHED || how == FAILED);
+            (void)how;
+            its->is_failing = false;
             pe->clock = pe->now = 0;
             its->running = NULL;
             its->steps = 0;
@@ -388,9 +389,10 @@ static void prepare(struct core *core, const struct core_input *input) {
     make_pool(&core->moments, sizeof(struct moment));
     make_pool(&core->earlies, sizeof(struct early));
     core->early_end = &core->early;
-    core->horizon = core->present = -1;
+    core->horizon = core->present = core->at = -1;
+    core->epoch = (struct epoch){.until = EPOCH - 1, .first = NEVER};
     make_pool(&core->arrivals, sizeof(struct arrival));
-    core->warned = core_allocate(core, input->strings / 8 + 1, 1);
+    core->warned = core_allocate(core, input->strings + 1, sizeof *core->warned);
     core->pe_of = core_allocate(core, (uint64_t)core->width * core->height, sizeof *core->pe_of);
     core->queue_place = core_allocate(core, core->queue_count, sizeof *core->queue_place);
     core->classes = core_allocate(core, core->class_count, sizeof *core->classes);
@@ -489,7 +491,7 @@ void core_destroy(struct core *core) {
     free_partitions(core);
     void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses,
                       core->operations, core->variants, core->slots, core->code, core->applications, core->numbers,
-                      core->descriptors, core->bounds, core->prices};
+                      core->descriptors, core->bounds, core->prices, core->steps_left};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);
     }

@@ -107,10 +107,13 @@ void path_note(struct core *core, struct path *path, uint32_t count, cycle leave
         keep_send(core, send);
         bool is_own = !(*send)->is_claiming;
         struct claim *claim = is_own ? &(*send)->claim : pool_take(core, &core->claims);
-        *claim = (struct claim){.next = path->claims, .send = *send, .ahead = path->pending - path->capacity - 1,
-                                .is_own = is_own};
+        *claim = (struct claim){.send = *send, .ahead = path->pending - path->capacity - 1, .is_own = is_own};
         (*send)->is_claiming = true;
-        path->claims = claim;
+        struct claim **last = &path->claims; /* sends end in the order in which they have started */
+        while (*last != NULL) {
+            last = &(*last)->next;
+        }
+        *last = claim;
         (*send)->waiting++;
         return;
     }

@@ -5,9 +5,10 @@
 
 enum { AXES = 2 };
 
-/* A call, as the first PE made it that got there */
+/* A call: the first of its number so far, by cycle and PE */
 struct made {
-    uint32_t name, arguments, row, pe;
+    uint32_t name, arguments, row, pe, task, where;
+    cycle cycle;
 };
 /* The calls of a row or column, by number */
 struct calls {
@@ -44,24 +45,45 @@ void free_directives(struct core *core) {
     free(core->directives);
 }
 
-/* Notes the call of a directive, by its row; leaves a finding, and returns false, if another PE of the line has called
- * another. */
+static bool comes_before(const struct made *a, const struct made *b) {
+    return a->cycle != b->cycle ? a->cycle < b->cycle : a->pe < b->pe;
+}
+
+/* Notes the call of a directive, by its row; returns false if it is the one that differs from an earlier call of another
+ * PE of the line. An earlier call may be known later: then the error is that of the call that was the first till then. */
 bool directive(struct core *core, struct pe *pe, uint32_t row, uint32_t root, uint32_t count, uint32_t where) {
     const struct directive_row *directive = &core->tables.directives[row];
     int axis = directive->axis != 0;
     uint32_t number = core->directives->numbers[axis][pe->number]++;
     struct calls *line = &core->directives->lines[axis][axis ? pe->x : pe->y];
-    struct made mine = {directive->name, root << WORD_BITS | count, row, pe->number};
+    struct made mine = {directive->name, root << WORD_BITS | count, row, pe->number, running_task(pe), where, pe->now};
     if (number == line->count) {
         grow(core, (void **)&line->made, &line->room, line->count + 1, sizeof mine);
         line->made[line->count++] = mine;
         return true;
     }
-    const struct made *first = &line->made[number];
-    if (mine.name == first->name && mine.arguments == first->arguments) {
+    struct made *first = &line->made[number], later = mine;
+    if (comes_before(&mine, first)) {
+        later = *first;
+        *first = mine;
+    }
+    if (later.name == first->name && later.arguments == first->arguments) {
         return true;
     }
-    fail(core, pe, DIRECTIVES_DIFFER, running_task(pe), where,
-         VALUES(number, row, mine.arguments, first->row, first->arguments, first->pe));
-    return false;
+    struct finding finding = {.code = DIRECTIVES_DIFFER, .pe = later.pe, .task = later.task, .where = later.where,
+                              .cycle = later.cycle, .values = {number, later.row, later.arguments}};
+    note_error(core, &finding);
+    core->is_failing = later.pe == pe->number;
+    return !core->is_failing;
+}
+
+/* Completes a finding with the first call of its number, when all earlier ones are known. */
+void complete_directives(const struct core *core, struct finding *finding) {
+    const struct directive_row *directive = &core->tables.directives[finding->values[1]];
+    int axis = directive->axis != 0;
+    uint32_t line = axis ? finding->pe % core->width : finding->pe / core->width;
+    const struct made *first = &core->directives->lines[axis][line].made[finding->values[0]];
+    finding->values[3] = first->row;
+    finding->values[4] = first->arguments;
+    finding->values[5] = first->pe;
 }

@@ -169,6 +169,7 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
     const struct operation *operation = open->operation;
     uint32_t place = open->queue[k];
     const struct queue *queue = &pe->class->queues[place];
+    core->at = time;
     if (queue->action == FAULT) {
         fail(core, pe, FIFO_FAULT, open->task, open->where, VALUES(operation->number, queue->number, queue->writes));
         return;
@@ -182,6 +183,7 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
             return;
         }
     }
+    core->at = -1;
     if (core->statistics != NULL) {
         count_stop(core, open, time);
     }

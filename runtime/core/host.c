@@ -151,26 +151,29 @@ void core_counts(const struct core *core, int64_t *counts) {
     memcpy(counts, found, sizeof found);
 }
 
-/* Stores the error that has ended the run: of several partitions, the one that comes first. */
-void core_error(const struct core *core, struct finding *finding) {
-    *finding = core->error;
-    for (uint32_t k = 1; k < core->partitions->count; k++) {
-        const struct finding *other = &core->partitions->cores[k]->error;
-        if (other->code != 0 && (finding->code == 0 || other->cycle < finding->cycle ||
-                                 (other->cycle == finding->cycle && other->pe < finding->pe))) {
-            *finding = *other;
-        }
+/* Stores the error that has ended the run. */
+void core_error(const struct core *core, struct finding *finding) { *finding = core->partitions->error; }
+
+/* Stores the warnings before which no other can come any more, the first of each place in each partition, and forgets
+ * them; returns how many they are. There is room for all. */
+uint64_t core_warnings(struct core *core, struct finding *findings) {
+    uint64_t count = 0;
+    for (uint32_t k = 0; k < core->partitions->count; k++) {
+        count += take_warnings(core->partitions->cores[k], core->partitions->settled, findings + count);
     }
+    return count;
 }
 
-void core_warnings(const struct core *core, struct finding *findings) {
-    for (uint32_t k = 0; k < core->partitions->count; k++) {
-        const struct core *part = core->partitions->cores[k];
-        if (part->warning_count > 0) {
-            memcpy(findings, part->warnings, part->warning_count * sizeof *findings);
-            findings += part->warning_count;
-        }
+/* Lets each PE take so many steps, from now on; 0: any number. */
+bool core_limit(struct core *core, uint64_t steps) {
+    OR_WITHOUT_MEMORY(false);
+    set_step_limit(core, steps);
+    for (uint32_t k = 1; k < core->partitions->count; k++) {
+        core->partitions->cores[k]->step_limit = core->step_limit;
+        core->partitions->cores[k]->limit_number = core->limit_number;
+        core->partitions->cores[k]->steps_left = core->steps_left;
     }
+    return true;
 }
 
 /* What is printed: for each record its cycle, PE, row of `prints`, and arguments. */

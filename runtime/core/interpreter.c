@@ -26,8 +26,9 @@ static void save_stack(struct core *core, struct pe *pe) {
 
 /* Returns the byte address of an element, or -1 after a finding that is an error. */
 static int64_t address_of(struct core *core, struct pe *pe, const struct access *access, const int64_t *registers,
-                          uint32_t where, bool stores) {
+                          uint32_t where, bool stores, cycle now) {
     const struct class *class = pe->class;
+    pe->now = now;
     uint32_t task = running_task(pe);
     int64_t memory = 2 * class->words, address;
     if (access->flags & ACCESS_POINTER) {
@@ -72,12 +73,12 @@ static int64_t address_of(struct core *core, struct pe *pe, const struct access 
 
 /* The most frequent accesses, checked in one comparison for each index. */
 static inline int64_t quick_address(struct core *core, struct pe *pe, const struct access *access,
-                                    const int64_t *registers, uint32_t where, bool stores) {
+                                    const int64_t *registers, uint32_t where, bool stores, cycle now) {
     if (access->rank == 1 && !(access->flags & ACCESS_POINTER) &&
         (uint64_t)registers[0] < access->dims->extent) {
         return (int64_t)access->base + registers[0] * access->dims->scale;
     }
-    return address_of(core, pe, access, registers, where, stores);
+    return address_of(core, pe, access, registers, where, stores, now);
 }
 
 static inline int64_t load_element(const uint8_t *at, uint8_t kind) {
@@ -245,10 +246,11 @@ static void count_tick(struct core *core, uint32_t row, uint32_t where) {
     }
 }
 
-int interpret(struct core *core, struct pe *pe, cycle now) {
+static int run_code(struct core *core, struct pe *pe, cycle now) {
     struct frame *frame = core->frame;
     int64_t *r = registers_of(frame);
     const struct instruction *ip = frame->pc;
+    const cycle until = core->epoch.until;
 
 #ifdef __GNUC__
     static const void *const labels[] = {
@@ -282,10 +284,25 @@ next:
         core->last_clock = now > core->last_clock ? now : core->last_clock;                                            \
         return FINISHED;                                                                                                \
     } while (0)
+#define NEXT_EPOCH                                                                                                     \
+    do {                                                                                                               \
+        frame->pc = ip;                                                                                                \
+        pe->now = now;                                                                                                 \
+        pe->stopped = false;                                                                                           \
+        pe->resumes = true;                                                                                            \
+        save_stack(core, pe);                                                                                          \
+        return SUSPENDED;                                                                                              \
+    } while (0)
 #define COUNT_STEP(after)                                                                                              \
     do {                                                                                                               \
         const struct instruction *following = after;                                                                   \
-        if (core->steps >= core->budget) {                                                                             \
+        if (now > until) {                                                                                             \
+            NEXT_EPOCH;                                                                                                \
+        }                                                                                                              \
+        if (core->steps >= core->pause) {                                                                              \
+            if (is_beyond_limit(core)) {                                                                               \
+                FAIL(STEP_LIMIT, (int64_t)core->step_limit);                                                           \
+            }                                                                                                          \
             pe->now = now;                                                                                             \
             core->paused_at = WHERE;                                                                                   \
             frame->pc = following;                                                                                     \
@@ -330,6 +347,9 @@ next:
         }
         NEXT;
     CASE(call): {
+        if (now > until) {
+            NEXT_EPOCH;
+        }
         if (core->calls == 0) {
             pe->now = now;
             core->paused_at = WHERE;
@@ -400,9 +420,8 @@ next:
         NEXT;
     CASE(load): {
         const struct access *access = ip->slot.access;
-        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false);
+        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false, now);
         if (address < 0) {
-            pe->now = now;
             return FAILED;
         }
         r[ip->a] = load_element(pe->memory + address, access->kind);
@@ -411,9 +430,8 @@ next:
     }
     CASE(store): {
         const struct access *access = ip->slot.access;
-        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true);
+        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true, now);
         if (address < 0) {
-            pe->now = now;
             return FAILED;
         }
         store_element(pe->memory + address, access->bytes, r[ip->a]);
@@ -611,6 +629,18 @@ next:
     default: return FAILED;
     }
 #endif
+}
+
+int interpret(struct core *core, struct pe *pe, cycle now) {
+    core->pause = core->budget;
+    if (core->steps_left == NULL) {
+        return run_code(core, pe, now);
+    }
+    uint64_t *left = &core->steps_left[pe->number], before = core->steps;
+    core->pause = before + *left < core->budget ? before + *left : core->budget;
+    int how = run_code(core, pe, now);
+    *left -= core->steps - before;
+    return how;
 }
 
 const char *core_instruction(uint32_t number) {

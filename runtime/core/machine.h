@@ -38,6 +38,7 @@ enum {
     MAX_CALLS_AT_A_TIME = 1 << 20, /* until the core returns to its host: calls count no steps */
     MAX_MOVES_AT_A_TIME = 1 << 20, /* the same of runs that operations wait for */
     TILE = 32, /* columns and rows of a tile */
+    EPOCH = 1 << 16, /* cycles that no PE is ahead of another */
 };
 #define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */
 
@@ -308,12 +309,16 @@ struct open {
     uint8_t header;                   /* of its message is still to come: `count` is the most that there is room for */
     uint8_t polls;                    /* bits of its ends of FIFOs that end it if they have nothing */
     uint8_t polled;                   /* the one that it looks at */
+    uint8_t has_failed;               /* it takes nothing any more */
     uint8_t source[MAX_OPERANDS];     /* the operand that takes from each queue; 0: the destination, a FIFO */
     uint32_t queue[MAX_OPERANDS];     /* the queues, by their places in the class */
     uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
     struct open *waits[MAX_OPERANDS]; /* behind it in each of its queues */
     uint32_t where, task;
     cycle polls_at;
+    cycle waits_until; /* for the end of which epoch it waits; 0: none */
+    int64_t limit;     /* elements that it may pass on, if steps are limited, by the limit of this number */
+    uint32_t limit_number;
     int64_t credits; /* elements of a forwarder for which there is room, and when the credits are back */
     cycle credit_first, credit_rate;
     struct turn *turn; /* when it takes its next element, if something may hold it back: priorities.c; or NULL */
@@ -401,6 +406,7 @@ struct pe {
     uint32_t held_sends, fifo_opens; /* sends that wait for room, open operations on FIFOs */
     uint32_t early;                  /* uses that start while another is open */
     uint8_t stopped;                 /* its operation has ended because a FIFO had nothing for it */
+    uint8_t waits;                   /* for the next epoch */
     struct pe *next_dirty;
     struct task_state tasks[];
 };
@@ -597,6 +603,15 @@ struct trace_input {
     uint64_t events, ring;
 };
 
+/* How far the PEs of a partition go, and what waits until all have come there */
+struct epoch {
+    cycle until; /* nothing begins later: the end of the epoch, or the cycle of an error */
+    cycle first; /* that anything waits for, or NEVER */
+    struct pe **pes;
+    uint64_t count, room;
+    struct arrivals operations; /* that pass elements on */
+};
+
 struct pool {
     void *free;
     void **chunks;
@@ -639,6 +654,9 @@ struct core {
     bool is_observed; /* more is to be told of operations than what they do: none takes a short way */
     const struct trap *trap_rows;
     bool watches; /* some PEs may unmask exceptions */
+    uint64_t step_limit;
+    uint32_t limit_number; /* how often it has been set */
+    uint64_t *steps_left; /* of each PE, by number; NULL if there is no limit */
     bool traces;
 
     /* Only in a machine of one partition */
@@ -661,6 +679,7 @@ struct core {
     uint64_t listed_count;           /* PEs in `listed` */
     cycle horizon; /* a PE may pick what is ready up to here */
     cycle present; /* the same if it has open operations on FIFOs, which may end at any time */
+    struct epoch epoch;
     uint64_t polls;
     struct pe *running;
     uint32_t paused_at; /* the source place of a step for which the budget did not suffice */
@@ -686,17 +705,20 @@ struct core {
     struct early *early, **early_end;
 
     /* What is counted and told */
-    uint64_t steps, budget, wavelets, task_runs, certain, ordered;
+    uint64_t steps, budget, pause, wavelets, task_runs, certain, ordered;
     cycle latest, last_clock; /* ends of operations, and of tasks */
-    struct finding error;
-    struct finding *warnings;
+    struct finding error;      /* the first so far */
+    bool is_failing;           /* the task or operation at work has met one */
+    cycle at;                  /* when what is at work happens, of operations that take elements; else -1 */
+    struct finding *warnings;  /* that are not told yet */
     uint64_t warning_count, warning_room;
-    uint32_t unplaced_warnings;
+    uint32_t unplaced_warnings; /* of these */
+    uint32_t last_unplaced;     /* the last of these, if there is no room for more */
     uint32_t calls; /* that may come before the core returns */
     uint32_t moves;   /* runs that may be handed over before it returns: those of a ring count no steps either */
     uint32_t last[3]; /* PE, task and source place of what took the last of them */
     bool at_call; /* the task that runs is before a call, and not behind a step */
-    uint8_t *warned; /* by source place */
+    uint32_t *warned; /* of each source place, 1 + its place in `warnings`, or TOLD */
     struct log prints;
     uint64_t *ticked; /* as in core_input; other partitions than the first have their own */
     cycle unheld;       /* its end if nothing holds it back */
@@ -757,13 +779,34 @@ struct payload *payload_take(struct core *core, uint64_t words);
 void payload_drop(struct core *core, struct payload *payload);
 
 /* findings.c */
-bool warns(struct core *core, uint32_t where);
+enum { TOLD = UINT32_MAX };
 void warn(struct core *core, struct pe *pe, uint32_t code, uint32_t task, uint32_t where, const int64_t *values,
           int count);
 void fail(struct core *core, struct pe *pe, uint32_t code, uint32_t task, uint32_t where, const int64_t *values,
           int count);
 #define VALUES(...) (const int64_t[]){__VA_ARGS__}, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
-static inline bool has_failed(const struct core *core) { return core->error.code != 0; }
+void note_error(struct core *core, const struct finding *finding);
+bool is_before(const struct finding *a, const struct finding *b);
+uint64_t take_warnings(struct core *core, cycle until, struct finding *findings);
+/* Returns whether the task or operation at work has met an error, which others have not. */
+static inline bool has_failed(const struct core *core) { return core->is_failing; }
+
+/* epochs.c */
+void wait_for_epoch(struct core *core, struct pe *pe, cycle time);
+/* Returns whether the PE at work has taken as many steps as it may: `pause` says where they end, or the budget does. */
+static inline bool is_beyond_limit(const struct core *core) {
+    return core->steps_left != NULL && core->steps < core->budget;
+}
+bool waits_for_epoch(struct core *core, struct open *open, cycle time);
+void begin_epoch(struct core *core, cycle until);
+void set_step_limit(struct core *core, uint64_t limit);
+/* Counts steps of a PE. */
+static inline void count_steps(struct core *core, const struct pe *pe, uint64_t steps) {
+    core->steps += steps;
+    if (core->steps_left != NULL) {
+        core->steps_left[pe->number] -= steps;
+    }
+}
 
 /* tasks.c */
 void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool completion);
@@ -812,6 +855,7 @@ static inline int64_t *registers_of(struct frame *frame) { return (int64_t *)fra
 /* memory.c */
 bool check_walk(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
                 const struct descriptor *walk, int64_t low, int64_t high);
+bool is_inside(const struct core *core, const struct pe *pe, const struct descriptor *walk);
 static inline uint32_t kind_bytes(uint8_t kind) {
     static const uint8_t bytes[] = {1, 1, 2, 4, 8, 8, 2, 2, 4};
     return bytes[kind];
@@ -1046,6 +1090,7 @@ void router_goes_on(struct core *core, struct router *router);
 void prepare_directives(struct core *core);
 void free_directives(struct core *core);
 bool directive(struct core *core, struct pe *pe, uint32_t row, uint32_t root, uint32_t count, uint32_t where);
+void complete_directives(const struct core *core, struct finding *finding);
 
 /* exceptions.c */
 void set_exception_mask(struct pe *pe, int64_t mask);
@@ -1142,7 +1187,7 @@ bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const 
                         cycle start, cycle end);
 bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle end);
 void resource_extend(struct pe *pe, uint32_t place, cycle end);
-bool resources_rest(struct core *core);
+bool find_conflict(const struct core *core, cycle until, struct finding *found);
 static inline uint32_t thread_place(const struct pe *pe, const struct operation *operation) {
     return pe->class->queue_count + operation->thread;
 }

@@ -37,6 +37,38 @@ static const struct variable *variable_at(const struct class *class, int64_t wor
     return low > 0 && word < class->variables[low - 1].end ? &class->variables[low - 1] : NULL;
 }
 
+/* Finds the words that a walk is meant to touch: those of its variable, or all; returns that, or NO_ROW. */
+static uint32_t find_variable(const struct core *core, const struct class *class, const struct descriptor *walk,
+                              int64_t *start, int64_t *end) {
+    *start = 0;
+    *end = class->words;
+    if (walk->row != NO_ROW) {
+        const struct buffer_row *row = &core->tables.buffers[walk->row];
+        *start = row->address;
+        *end = *start + ((int64_t)row->elements * kind_bytes(row->kind) + 1) / 2;
+        return walk->row;
+    }
+    const struct variable *variable = variable_at(class, walk->address);
+    if (variable != NULL) {
+        *start = variable->start;
+        *end = variable->end;
+    }
+    return variable == NULL ? NO_ROW : variable->buffer;
+}
+
+static bool reaches_only(const struct descriptor *walk, int64_t start, int64_t end) {
+    int64_t width = kind_bytes(walk->kind) == 4 ? 2 : 1, lowest, highest;
+    walk_reach(2 * (uint32_t)width, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
+    return walk->address + lowest / 2 >= start && walk->address + highest / 2 + width <= end;
+}
+
+/* Returns whether all of a walk is in the variable that it is over. */
+bool is_inside(const struct core *core, const struct pe *pe, const struct descriptor *walk) {
+    int64_t start, end;
+    find_variable(core, pe->class, walk, &start, &end);
+    return reaches_only(walk, start, end);
+}
+
 /* Returns whether elements `low` up to `high` of a walk are in memory; leaves a finding if they are not, if they leave
  * the variable that the walk is over (DSD-171), and if elements of 32 bits are at odd words. */
 bool check_walk(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
@@ -46,23 +78,9 @@ bool check_walk(struct core *core, struct pe *pe, const struct operation *operat
     if (width == 2 && address & 1) {
         warn(core, pe, ODD_WALK, task, where, VALUES(address, operation->number));
     }
-    int64_t start = 0, end = class->words;
-    uint32_t buffer = walk->row;
-    if (buffer != NO_ROW) {
-        const struct buffer_row *row = &core->tables.buffers[buffer];
-        start = row->address;
-        end = start + ((int64_t)row->elements * kind_bytes(row->kind) + 1) / 2;
-    } else {
-        const struct variable *variable = variable_at(class, address);
-        if (variable != NULL) {
-            start = variable->start;
-            end = variable->end;
-            buffer = variable->buffer;
-        }
-    }
-    int64_t lowest, highest;
-    walk_reach(2 * (uint32_t)width, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
-    if (address + lowest / 2 >= start && address + highest / 2 + width <= end) {
+    int64_t start, end;
+    uint32_t buffer = find_variable(core, class, walk, &start, &end);
+    if (reaches_only(walk, start, end)) {
         return true;
     }
     int64_t least = walk_offset(walk, low), most = least;
@@ -80,7 +98,7 @@ bool check_walk(struct core *core, struct pe *pe, const struct operation *operat
              VALUES(operation->number, first < 0 ? first : behind - 1, walk->row));
         return false;
     }
-    if (buffer != NO_ROW && (where != 0 || !(core->warned[0] & 1))) {
+    if (buffer != NO_ROW) {
         int64_t word = first < start ? first : behind - width;
         warn(core, pe, WALK_LEAVES_BUFFER, task, where, VALUES(operation->number, word, buffer, width));
     }

@@ -215,12 +215,16 @@ static inline int run_task(struct core *core, struct pe *pe, uint32_t number, cy
     if (core->traces) {
         trace_task(core, pe, task->number, pe->now);
     }
+    if (core->steps_left != NULL && core->steps_left[pe->number] == 0) {
+        fail(core, pe, STEP_LIMIT, task->number, task->row->where, VALUES((int64_t)core->step_limit));
+        return FAILED;
+    }
     if (core->steps >= core->budget) {
         core->frame->pc = use->code;
         core->paused_at = task->row->where;
         return PAUSED;
     }
-    core->steps++;
+    count_steps(core, pe, 1);
     if (core->statistics != NULL) {
         count_line_step(core, task->row->where);
     }
@@ -234,7 +238,9 @@ static int start_by_wavelet(struct core *core, struct pe *pe, uint32_t number, c
     struct run *run = take_run(core, pe, task->queue, begin, &word);
     bool control = run->control, is_message = run->is_piece;
     if (control && is_message) {
+        core->at = begin;
         check_last(core, pe, run->piece, word);
+        core->at = -1;
     }
     struct input *input = &pe->inputs[task->queue];
     if (run->taken == run->count) {
@@ -282,6 +288,7 @@ static bool left(struct core *core, struct pe *pe, int how) {
         return false;
     }
     core->running = NULL;
+    core->is_failing = false; /* a task that has failed stays where it is */
     if (how == FINISHED) {
         if (core->traces && pe->is_busy) { /* the end of a message starts nothing */
             trace_end(core, pe);
@@ -316,6 +323,10 @@ static void fetch(const struct pe *pe) {
 /* Lets a PE go on as far as it is certain, or no later than the horizon. */
 static void visit(struct core *core, struct pe *pe) {
     if (pe->resumes) {
+        if (pe->now > core->epoch.until) {
+            wait_for_epoch(core, pe, pe->now);
+            return;
+        }
         pe->resumes = false;
         core->running = pe;
         uint64_t *saved = pe->suspended;
@@ -345,6 +356,11 @@ static void visit(struct core *core, struct pe *pe) {
         if (task == NO_TASK) {
             return;
         }
+        cycle begin = pe->clock > time ? pe->clock : time;
+        if (begin > core->epoch.until) {
+            wait_for_epoch(core, pe, begin);
+            return;
+        }
         /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
          * has been taken when its head arrives. */
         bool is_strict = pe->fifo_opens > 0 || core->networks != NULL;
@@ -369,7 +385,7 @@ static void visit(struct core *core, struct pe *pe) {
 
 /* Returns whether a partition cannot go on before the core has returned to its host. */
 static bool has_to_stop(const struct core *core) {
-    return has_failed(core) || core->running != NULL || core->moves == 0;
+    return core->running != NULL || core->moves == 0;
 }
 
 /* Lets the task go on in which a partition has paused, if there are steps for it. */
@@ -378,7 +394,9 @@ void continue_paused(struct core *core) {
         return;
     }
     struct pe *pe = core->running;
-    core->steps += !core->at_call;
+    if (!core->at_call) {
+        count_steps(core, pe, 1);
+    }
     if (core->statistics != NULL && !core->at_call) {
         count_line_step(core, core->paused_at);
     }

@@ -69,8 +69,9 @@ static void make_part(struct core *core, uint32_t number, uint64_t strings) {
         pools[k]->size = models[k]->size;
     }
     part->early_end = &part->early;
-    part->horizon = part->present = -1;
-    part->warned = core_allocate(core, strings / 8 + 1, 1);
+    part->horizon = part->present = part->at = -1;
+    part->epoch = core->epoch;
+    part->warned = core_allocate(core, strings + 1, sizeof *part->warned);
     part->ticked = core->ticked == NULL ? NULL : core_allocate(core, core->tables.costs_count, sizeof *part->ticked);
     part->issued =
         core->issued == NULL ? NULL : core_allocate(core, core->tables.operations_count, sizeof *part->issued);
@@ -142,8 +143,8 @@ static void free_part(struct core *part) {
     for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
         pool_free_all(pools[k]);
     }
-    void *arrays[] = {part->heap, part->kept,    part->stack,    part->arriving.list, part->at_border.list, part->blocks,
-                      part->warnings, part->warned, part->prints.words};
+    void *arrays[] = {part->heap, part->kept, part->stack, part->arriving.list, part->at_border.list, part->blocks,
+                      part->warnings, part->warned, part->prints.words, part->epoch.pes, part->epoch.operations.list};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);
     }

@@ -14,6 +14,8 @@ struct partitions {
     cycle present;          /* when all partitions pick what they pick now, or -1 */
     cycle looked_at;        /* the last time for which it was asked how many do */
     struct crew *crew;      /* once several have had work at the same time */
+    struct finding error;   /* that has ended the run */
+    cycle settled;          /* all that begins up to here has happened */
 };
 
 /* The pools of a core, as a list */

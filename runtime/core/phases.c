@@ -1,5 +1,6 @@
 /* Phases of a run: what is certain, by all partitions at the same time where there is much of it; then one after the
- * other at their borders; then, when nothing is certain any more, the first event of all.
+ * other at their borders; then, when nothing is certain any more, the first event of all. When nothing is left to happen
+ * up to the end of an epoch, an error ends the run, or the next epoch begins.
  */
 #include "partitions.h"
 
@@ -52,7 +53,7 @@ static void work_alone(struct core *core, uint64_t most) {
     if (core->arriving.count > 0 || core->at_border.count > 0) {
         deliver_at_border(core);
     }
-    if (core->running != NULL && core->moves > 0 && !has_failed(core)) {
+    if (core->running != NULL && core->moves > 0) {
         continue_paused(core);
     }
     visit_listed(core, &core->border, UINT64_MAX);
@@ -77,6 +78,17 @@ static struct crew *crew_of(struct partitions *all) {
     return all->crew;
 }
 
+/* Lets no partition begin what is later than an error that one has met. */
+static void share_end(struct partitions *all) {
+    cycle until = all->cores[0]->epoch.until;
+    for (uint32_t k = 1; k < all->count; k++) {
+        until = all->cores[k]->epoch.until < until ? all->cores[k]->epoch.until : until;
+    }
+    for (uint32_t k = 0; k < all->count; k++) {
+        all->cores[k]->epoch.until = until;
+    }
+}
+
 /* Returns the steps that each partition may do if all work at the same time; 0 if they should not. */
 static uint64_t share_of(const struct partitions *all, uint64_t budget) {
     uint64_t share = all->count > 1 ? steps_left(all, budget) / all->count : 0;
@@ -99,6 +111,7 @@ static void work_in_parallel(struct partitions *all, uint64_t share) {
     for (uint32_t k = 0; k < all->count; k++) {
         all->cores[k]->is_parallel = false;
     }
+    share_end(all);
 }
 
 /* Does some of what is certain. */
@@ -119,15 +132,11 @@ static void advance(struct partitions *all, uint64_t budget) {
 
 /* Returns why the core has to return to its host, or CORE_DONE. */
 static int reason(const struct partitions *all, uint64_t budget) {
-    bool failed = false, calls = false, paused = false;
+    bool calls = false, paused = false;
     for (uint32_t k = 0; k < all->count; k++) {
         const struct core *core = all->cores[k];
-        failed |= has_failed(core);
         calls |= core->moves == 0 || (core->running != NULL && core->at_call && core->calls == 0);
         paused |= core->running != NULL && !core->at_call;
-    }
-    if (failed) {
-        return CORE_ERROR;
     }
     return calls ? CORE_CALLS : paused && steps_left(all, budget) == 0 ? CORE_BUDGET : CORE_DONE;
 }
@@ -199,9 +208,59 @@ static bool pick_in_parallel(struct partitions *all, cycle time, uint64_t budget
     return true;
 }
 
+/* Finds the first error of those that are sure when all has happened up to a cycle; returns false if there is none. */
+static bool find_error(const struct partitions *all, cycle until, struct finding *found) {
+    *found = (struct finding){.cycle = NEVER};
+    for (uint32_t k = 0; k < all->count; k++) {
+        struct finding other = all->cores[k]->error;
+        if (other.code != 0 && is_before(&other, found)) {
+            *found = other;
+        }
+        if (find_conflict(all->cores[k], until, &other) && is_before(&other, found)) {
+            *found = other;
+        }
+    }
+    if (found->code == DIRECTIVES_DIFFER) {
+        complete_directives(all->cores[0], found);
+    }
+    return found->code != 0;
+}
+
+/* Ends the epoch up to whose end all has happened; returns CORE_CALLS if there is another one. */
+static int end_epoch(struct partitions *all) {
+    cycle until = all->cores[0]->epoch.until, next = NEVER;
+    for (uint32_t k = 0; k < all->count; k++) {
+        const struct core *core = all->cores[k];
+        next = core->epoch.first < next ? core->epoch.first : next;
+        next = core->heap_count > 0 && core->heap[0].time < next ? core->heap[0].time : next;
+    }
+    struct finding error;
+    bool has_error = find_error(all, next == NEVER ? NEVER : until, &error);
+    if (has_error && (error.cycle <= until || next == NEVER)) {
+        all->error = error;
+        all->settled = error.cycle;
+        return CORE_ERROR;
+    }
+    all->settled = next == NEVER ? NEVER : until;
+    if (next == NEVER) {
+        return CORE_DONE;
+    }
+    assert(next > until);
+    until = next | (EPOCH - 1);
+    until = has_error && error.cycle < until ? error.cycle : until;
+    for (uint32_t k = 0; k < all->count; k++) {
+        begin_epoch(all->cores[k], until);
+    }
+    return CORE_CALLS;
+}
+
 /* Runs until nothing can happen any more, an error, or more than `budget` steps in all. */
 int core_go(struct core *core, uint64_t budget) {
     struct partitions *all = core->partitions;
+    if (all->error.code != 0) {
+        return CORE_ERROR;
+    }
+    all->settled = all->settled == NEVER ? -1 : all->settled;
     for (uint32_t k = 0; k < all->count; k++) {
         all->cores[k]->calls = MAX_CALLS_AT_A_TIME;
         all->cores[k]->moves = MAX_MOVES_AT_A_TIME;
@@ -212,10 +271,15 @@ int core_go(struct core *core, uint64_t budget) {
         if (why != CORE_DONE) {
             return why;
         }
+        share_end(all);
         cycle others;
         struct core *first = first_of(all, &others);
-        if (first == NULL) {
-            return resources_rest(core) ? CORE_DONE : CORE_ERROR;
+        if (first == NULL || first->heap[0].time > first->epoch.until) {
+            why = end_epoch(all);
+            if (why != CORE_CALLS) {
+                return why;
+            }
+            continue;
         }
         if (!pick_in_parallel(all, first->heap[0].time, budget)) {
             first->budget = first->steps + steps_left(all, budget);

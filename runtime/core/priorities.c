@@ -224,6 +224,9 @@ static cycle ready(struct core *core, struct turn *turn) {
     struct pe *pe = turn->pe;
     struct open *open = turn->open;
     cycle time = open == NULL ? turn->time : open->time;
+    if (open != NULL && open->has_failed) {
+        return NEVER;
+    }
     if (open == NULL) {
         struct room room;
         if (!find_send_room(core, turn, &room)) {
@@ -294,9 +297,12 @@ static void send_one(struct core *core, struct turn *turn, cycle time) {
     bool is_last = turn->position == turn->count;
     note_work(core, pe, send->operation, time, turn->rate, turn->rate, count);
     struct sending sending = {.operation = send->operation, .task = send->task, .where = send->where, .is_last = is_last};
+    core->at = time;
     transmit(core, pe, &sending, &turn->stream, &run);
+    core->at = -1;
     payload_drop(core, payload);
     if (has_failed(core)) {
+        core->is_failing = false;
         return;
     }
     if (!is_last) {

@@ -121,7 +121,9 @@ static void contend(struct core *core, const struct open *open, uint32_t place, 
         return;
     }
     if (pe->tasks[queue->task].unblocked <= head_time(run)) {
+        core->at = head_time(run) > open->time ? head_time(run) : open->time;
         warn(core, pe, TASK_MAY_TAKE, open->task, open->where, VALUES(open->operation->number, queue->number));
+        core->at = -1;
     }
 }
 
@@ -228,17 +230,54 @@ static void take_header(struct core *core, struct open *open, struct run *run) {
     open->time += open->rate;
     open->header = false;
     run->taken++;
+    core->at = time;
     if (length > open->count) {
         fail(core, open->pe, MESSAGE_DOES_NOT_FIT, open->task, open->where,
              VALUES(open->operation->number, length, open->count));
     } else if (run->is_piece && open->operation->kernel->size[0] == 2) {
         check_cut(core, open, run->piece);
     }
+    core->at = -1;
     open->count = length;
 }
 
+/* Returns whether each element may leave a finding of its own: then they are taken one by one. */
+static bool is_watched(const struct core *core, const struct open *open) {
+    const struct pe *pe = open->pe;
+    const struct operation *operation = open->operation;
+    if (operation->raises && pe->class->unmasked != NULL && pe->class->unmasked[pe->unit] != 0) {
+        return true;
+    }
+    for (int k = 0; k <= operation->sources && !open->is_plain; k++) {
+        const struct operand_state *state = &open->operands[k];
+        if (!state->is_number && state->descriptor.type == MEMORY_WALK && !is_inside(core, pe, &state->descriptor)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns how many elements an operation may pass on that has `count`: so many as the step limit lets it, since the
+ * limit was set; leaves a finding if there are none. */
+static int64_t allowed(struct core *core, struct open *open, int64_t count, uint32_t together) {
+    if (open->limit_number != core->limit_number) {
+        open->limit_number = core->limit_number;
+        open->limit = open->position + (int64_t)core->step_limit;
+    }
+    int64_t left = open->limit - open->position;
+    if (left <= 0) {
+        fail(core, open->pe, STEP_LIMIT, open->task, open->where, VALUES((int64_t)core->step_limit));
+        return 0;
+    }
+    if (left < count) {
+        count = left - left % together;
+        count = count == 0 ? together : count;
+    }
+    return count;
+}
+
 /* Advances an operation by one run for each of its queues, and by `most` elements of each at most. */
-static void feed(struct core *core, struct open *open, struct run **runs, int64_t most) {
+static void take_elements(struct core *core, struct open *open, struct run **runs, int64_t most) {
     const struct operation *operation = open->operation;
     struct pe *pe = open->pe;
     if (operation->on_control) {
@@ -256,9 +295,21 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
         int64_t left = (int64_t)(runs[k]->count - runs[k]->taken) * lanes;
         count = left < count ? left : count;
     }
+    struct operand_state *states = open->operands;
+    const struct descriptor *stream = &states[0].descriptor;
+    uint32_t together = lanes == 2 || (stream->type == QUEUE_RUN && stream->flags & PACKED) ? 2 : 1;
+    if (count > together && is_watched(core, open)) {
+        count = together;
+    }
     cycle begin, rate;
     count = pace(open, runs, 0, count, &begin, &rate);
-    struct operand_state *states = open->operands;
+    core->at = begin;
+    if (core->steps_left != NULL && stream->type != MEMORY_WALK) {
+        count = allowed(core, open, count, together);
+        if (count == 0) {
+            return;
+        }
+    }
     for (int k = 0; k <= operation->sources; k++) {
         count = until_round(&states[k], low, count); /* an operation without an end goes over its walks again */
     }
@@ -270,7 +321,6 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
         look_at_fifos(core, open, runs, count);
     }
     struct operand made[MAX_OPERANDS];
-    const struct descriptor *stream = &states[0].descriptor;
     struct run sent = {.payload = NULL};
     if (stream->type != MEMORY_WALK) {
         sent.payload = make_payload(core, stream, count, operation->kernel->size[0], &made[0]);
@@ -336,6 +386,21 @@ static void feed(struct core *core, struct open *open, struct run **runs, int64_
     }
 }
 
+/* Notes that an operation has met an error, after which it takes nothing any more; returns false if it has not. */
+static bool note_failure(struct core *core, struct open *open) {
+    bool fails = has_failed(core);
+    open->has_failed |= fails;
+    core->is_failing = false;
+    core->at = -1;
+    return fails;
+}
+
+/* Does the same; returns false after an error. */
+static bool feed(struct core *core, struct open *open, struct run **runs, int64_t most) {
+    take_elements(core, open, runs, most);
+    return !note_failure(core, open);
+}
+
 static void release_all(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     for (int k = 0; k < open->inputs; k++) {
@@ -380,7 +445,8 @@ void complete(struct core *core, struct open *open) {
 /* Waiting */
 
 static bool is_simple(const struct open *open) {
-    return open->inputs == 1 && !open->polls && !open->header && !open->is_forwarder;
+    return open->inputs == 1 && !open->polls && !open->header && !open->is_forwarder && !open->has_failed &&
+           open->operands[0].descriptor.type == MEMORY_WALK;
 }
 
 static void wait_in(struct open *open, int k) {
@@ -401,13 +467,18 @@ static void leave_one(struct open *open, int k) {
     *link = open->waits[k];
 }
 
+/* Has an operation look at a FIFO when it is ready for that, if it has to. */
+static void look_later(struct core *core, struct open *open) {
+    if (open->poll != 0) {
+        schedule(core, open->polls_at, EVENT_POLL, open->pe->number, open->poll, open);
+    }
+}
+
 static void wait(struct core *core, struct open *open) {
     for (int k = 0; k < open->inputs; k++) {
         wait_in(open, k);
     }
-    if (open->poll != 0) {
-        schedule(core, open->polls_at, EVENT_POLL, open->pe->number, open->poll, open);
-    }
+    look_later(core, open);
 }
 
 static void leave(struct open *open) {
@@ -423,7 +494,7 @@ static void take_next(struct core *core, struct open *open, struct run **runs, i
     if (open->header) {
         take_header(core, open, runs[0]);
     } else {
-        feed(core, open, runs, most);
+        take_elements(core, open, runs, most);
     }
     for (int k = 0; k < open->inputs && !has_failed(core); k++) {
         if (runs[k]->taken == runs[k]->count) {
@@ -439,17 +510,22 @@ static void take_next(struct core *core, struct open *open, struct run **runs, i
 /* Lets an operation take what is queued; returns whether it has done its last element. */
 static bool proceed(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
-    if (open->turn != NULL && open->position < open->count) {
+    if (open->turn != NULL && open->position < open->count && !open->has_failed) {
         await_turn(core, open->turn);
         return false;
     }
-    while (open->position < open->count) {
+    while (open->position < open->count && !open->has_failed) {
         struct run *runs[MAX_OPERANDS];
+        cycle ready = open->time;
         for (int k = 0; k < open->inputs; k++) {
             runs[k] = pe->inputs[open->queue[k]].first;
             if (runs[k] == NULL) {
-                return open->polls && ends_without_elements(core, open);
+                return open->polls && ends_without_elements(core, open) && !note_failure(core, open);
             }
+            ready = head_time(runs[k]) > ready ? head_time(runs[k]) : ready;
+        }
+        if (open->operands[0].descriptor.type != MEMORY_WALK && waits_for_epoch(core, open, ready)) {
+            return false;
         }
         for (int k = 0; k < open->inputs; k++) {
             contend(core, open, open->queue[k], runs[k]);
@@ -461,19 +537,19 @@ static bool proceed(struct core *core, struct open *open) {
         if (open->polls && !open->header) {
             most = elements_in_time(core, open, runs);
             if (most == 0) {
-                return true;
+                return !note_failure(core, open);
             }
         }
         take_next(core, open, runs, most);
-        if (has_failed(core)) {
+        if (note_failure(core, open)) {
             return false;
         }
     }
-    return true;
+    return !open->has_failed;
 }
 
 static void post(struct core *core, struct open *open) {
-    if (proceed(core, open) && !has_failed(core)) {
+    if (proceed(core, open)) {
         complete(core, open);
     } else {
         wait(core, open);
@@ -485,18 +561,17 @@ static void hand_over_stored(struct core *core, struct input *input) {
     while (input->first != NULL && input->waiting != NULL) {
         struct open *open = input->waiting;
         if (open->turn != NULL) {
-            await_turn(core, open->turn);
+            if (!open->has_failed) {
+                await_turn(core, open->turn);
+            }
+            return;
+        }
+        open->poll = 0;
+        if (!proceed(core, open)) {
+            look_later(core, open);
             return;
         }
         leave(open);
-        bool has_ended = proceed(core, open);
-        if (has_failed(core)) {
-            return;
-        }
-        if (!has_ended) {
-            wait(core, open);
-            return;
-        }
         complete(core, open);
     }
 }
@@ -532,9 +607,8 @@ static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct r
     while (input->waiting != NULL && run->taken < run->count) {
         struct open *open = input->waiting;
         contend(core, open, place, run);
-        feed(core, open, &run, UNBOUNDED);
-        if (has_failed(core)) {
-            return;
+        if (!feed(core, open, &run, UNBOUNDED)) {
+            break;
         }
         if (open->position >= open->count) {
             leave(open);
@@ -569,7 +643,7 @@ static struct arrival next_of(struct arrivals *arrivals) {
 }
 
 void deliver(struct core *core) {
-    while (core->arriving.count > 0 && core->moves > 0 && !has_failed(core)) {
+    while (core->arriving.count > 0 && core->moves > 0) {
         struct arrival arrival = next_of(&core->arriving);
         if (has_to_wait(core, arrival.multicast != NULL ? arrival.multicast->pe : arrival.pe)) {
             append(core, &core->at_border, arrival);
@@ -590,7 +664,7 @@ void deliver_at_border(struct core *core) {
     assert(!core->at_work && !core->is_parallel);
     core->at_work = true;
     deliver(core);
-    while (core->at_border.count > 0 && core->moves > 0 && !has_failed(core)) {
+    while (core->at_border.count > 0 && core->moves > 0) {
         append(core, &core->arriving, next_of(&core->at_border));
         deliver(core);
     }
@@ -680,7 +754,7 @@ int receive(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     if (!open->is_sync) {
         post(core, open);
-    } else if (proceed(core, open) && !has_failed(core)) {
+    } else if (proceed(core, open)) {
         if (core->traces) {
             trace_completion(core, open);
         }
@@ -688,7 +762,7 @@ int receive(struct core *core, struct open *open) {
         pe->stopped = open->stopped;
         pe->now = open->time;
         forget(core, open);
-    } else if (!has_failed(core)) {
+    } else {
         how = WAITS;
         wait(core, open);
     }
@@ -701,9 +775,10 @@ int receive(struct core *core, struct open *open) {
 void poll(struct core *core, struct open *open, cycle time) {
     assert(!core->at_work);
     core->at_work = true;
-    leave(open);
+    open->poll = 0;
     fifo_stop(core, open, open->polled, time);
-    if (!has_failed(core)) {
+    if (!note_failure(core, open)) {
+        leave(open);
         complete(core, open);
     }
     deliver(core);
@@ -735,7 +810,7 @@ void take_in_turn(struct core *core, struct open *open) {
         take_next(core, open, runs, packs ? 2 : 1);
         has_ended = open->position >= open->count;
     }
-    if (has_failed(core)) {
+    if (note_failure(core, open)) {
         return;
     }
     if (!has_ended) {

@@ -1,19 +1,22 @@
 /* Resources that one operation of a PE uses at a time: queues and microthreads (DSD-208, DSD-209). */
-#include "partitions.h"
+#include "machine.h"
 
-static void conflict(struct core *core, struct pe *pe, uint32_t place, const struct early *early) {
-    const struct class *class = pe->class;
-    if (place < class->source_count || (place >= class->input_count && place < class->queue_count)) {
-        fail(core, pe, USES_QUEUE, early->later_task, early->where,
-             VALUES(early->later, early->earlier, early->earlier_task, class->queues[place].number));
-    } else if (place < class->input_count) {
-        fail(core, pe, USES_FIFO, early->later_task, early->where,
-             VALUES(early->later, early->earlier, early->earlier_task, class->queues[place].number,
-                    class->queues[place].writes));
-    } else {
-        fail(core, pe, USES_MICROTHREAD, early->later_task, early->where,
-             VALUES(early->later, early->earlier, early->earlier_task, place - class->queue_count));
+/* Returns the finding of a use that has started while another was open. */
+static struct finding conflict(const struct early *early) {
+    const struct class *class = early->pe->class;
+    uint32_t place = early->place;
+    struct finding found = {.pe = early->pe->number, .task = early->later_task, .where = early->where,
+                            .cycle = early->start, .values = {early->later, early->earlier, early->earlier_task}};
+    if (place >= class->queue_count) {
+        found.code = USES_MICROTHREAD;
+        found.values[3] = place - class->queue_count;
+        return found;
     }
+    bool is_fifo = place >= class->source_count && place < class->input_count;
+    found.code = is_fifo ? USES_FIFO : USES_QUEUE;
+    found.values[3] = class->queues[place].number;
+    found.values[4] = is_fifo ? class->queues[place].writes : 0;
+    return found;
 }
 
 bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation,
@@ -23,7 +26,9 @@ bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const 
     struct early early = {.pe = pe, .start = start, .place = place, .later = operation->number, .later_task = task,
                           .earlier = resource->user, .earlier_task = resource->task, .where = where};
     if (resource->ends != NEVER) {
-        conflict(core, pe, place, &early);
+        struct finding found = conflict(&early);
+        note_error(core, &found);
+        core->is_failing = true;
         return false;
     }
     struct early *made = pool_take(core, &core->earlies);
@@ -49,8 +54,8 @@ bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cy
         return true;
     }
     if (end > early->start) {
-        conflict(core, pe, place, early);
-        return false;
+        struct finding found = conflict(early);
+        note_error(core, &found);
     }
     *list = early->next;
     if (early->next == NULL) {
@@ -61,33 +66,16 @@ bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cy
     return true;
 }
 
-/* Returns the place of a resource among those of its class: queues, in the order of the program, before ends of FIFOs. */
-static uint32_t rank(const struct early *early) {
-    const struct class *class = early->pe->class;
-    uint32_t place = early->place, fifo_ends = class->input_count - class->source_count;
-    if (place < class->source_count || (place >= class->input_count && place < class->queue_count)) {
-        return class->queues[place].number;
-    }
-    return class->row->queues + class->queue_count - fifo_ends + place;
-}
-
-static bool comes_before(const struct early *a, const struct early *b) {
-    uint32_t first = a->pe->class->number, second = b->pe->class->number;
-    return first != second ? first < second : a->place != b->place ? rank(a) < rank(b) : a->pe->unit < b->pe->unit;
-}
-
-/* Checks uses that are still open when nothing can happen any more; returns false if another use had started. */
-bool resources_rest(struct core *core) {
-    const struct early *first = NULL;
-    for (uint32_t k = 0; k < core->partitions->count; k++) {
-        for (const struct early *early = core->partitions->cores[k]->early; early != NULL; early = early->next) {
-            if (first == NULL || comes_before(early, first)) {
-                first = early;
-            }
+/* Finds the first use that has started up to a cycle while another was open, and still is when all has happened up to
+ * there; returns false if there is none. */
+bool find_conflict(const struct core *core, cycle until, struct finding *found) {
+    bool any = false;
+    for (const struct early *early = core->early; early != NULL; early = early->next) {
+        struct finding other = conflict(early);
+        if (early->start <= until && (!any || is_before(&other, found))) {
+            *found = other;
+            any = true;
         }
     }
-    if (first != NULL) {
-        conflict(core, first->pe, first->place, first);
-    }
-    return first == NULL;
+    return any;
 }

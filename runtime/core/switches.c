@@ -249,10 +249,9 @@ static void plan(struct core *core, struct router *router) {
 /* Passing a router */
 
 static void fail_at(struct core *core, const struct router *router, uint32_t code, cycle time) {
-    if (core->error.code == 0) {
-        core->error = (struct finding){.code = code, .pe = router->pe, .task = NO_ROW, .where = router->color->where,
-                                       .cycle = time, .values = {(int64_t)router->color->row.color}};
-    }
+    struct finding finding = {.code = code, .pe = router->pe, .task = NO_ROW, .where = router->color->where,
+                              .cycle = time, .values = {(int64_t)router->color->row.color}};
+    note_error(core, &finding);
 }
 
 /* Gives wavelets to the queues at the end of the ramp. */
@@ -354,7 +353,7 @@ static bool pass(struct core *core, struct router *router, int port, struct pass
         move(core, router, ADVANCE);
         return true;
     }
-    while (run->count > 0 && !has_failed(core)) {
+    while (run->count > 0) {
         uint8_t outputs = outputs_of(core, router, port, run);
         uint32_t ways = find_outlets(core, router, outputs);
         struct path **outlets = core->switches->outlets;
@@ -405,7 +404,7 @@ static struct passage *go(struct core *core, struct router *router, int port, st
 /* Passes what waits at a router whose switch has moved, as far as it takes it now. */
 static void release(struct core *core, struct router *router) {
     for (int port = 0; port < PORTS; port++) {
-        while (router->waiting[port] != NULL && !holds(core, router, port) && !has_failed(core)) {
+        while (router->waiting[port] != NULL && !holds(core, router, port)) {
             struct passage *run = take_waiting(router, port);
             bool control = run->control;
             struct passage *rest = go(core, router, port, run);
@@ -426,7 +425,7 @@ static void settle(struct core *core) {
     struct switches *switches = core->switches;
     bool was_at_work = core->at_work;
     core->at_work = true;
-    while ((switches->stirred_count > 0 || switches->fresh != NULL) && !has_failed(core)) {
+    while (switches->stirred_count > 0 || switches->fresh != NULL) {
         if (switches->stirred_count > 0) {
             release(core, switches->stirred[--switches->stirred_count]);
             continue;

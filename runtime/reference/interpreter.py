@@ -27,6 +27,7 @@ from .arithmetic import WIDE
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets, kind_name
 from .elements import Operand
 from .exceptions import finding_values, raised
+from .faults import EpochEnds, Fault
 from .operations import execute
 from .pes import NOT_BEGUN, PE, WANTS_STEP, Frame, Issue
 from .program import Row, Use
@@ -52,8 +53,17 @@ def enter(use: Use, arguments: list[int], caller: Frame | None = None, results: 
 
 
 def run(machine: Machine, pe: PE) -> None:
-    """Run the task of a PE until it ends or waits."""
+    """Run the task of a PE until it ends, waits, or meets an error, after which it stays where it is."""
     machine.begin(pe)
+    try:
+        _run(machine, pe)
+    except EpochEnds:
+        machine.ahead.append(pe)
+    except Fault as fault:
+        machine.note_error(fault.finding)
+
+
+def _run(machine: Machine, pe: PE) -> None:
     while True:
         frame = pe.frame
         assert frame is not None
@@ -62,9 +72,10 @@ def run(machine: Machine, pe: PE) -> None:
                 frame.pc = WANTS_STEP
                 if machine.trace is not None and pe.task is not None:
                     machine.trace.starts(pe, pe.task)
-            machine.count_step()
+            assert pe.task is not None
+            machine.count_step(pe, pe.task.row.where)
             frame.pc = 0
-            if machine.statistics is not None and pe.task is not None:
+            if machine.statistics is not None:
                 machine.statistics.steps(pe.task.row.where)
         op, a, b, c = frame.use.code[frame.pc]
         frame.pc += 1
@@ -116,13 +127,14 @@ def branch_true(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) 
 
 def step(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
     """Count an iteration of a loop."""
-    _count_step(machine, frame)
+    _count_step(machine, pe, frame)
 
 
-def _count_step(machine: Machine, frame: Frame) -> None:
-    # Out of steps, the task goes on at the same instruction.
+def _count_step(machine: Machine, pe: PE, frame: Frame) -> None:
+    # If it has to wait, the task goes on at the same instruction.
+    where = place(frame)
     frame.pc -= 1
-    machine.count_step()
+    machine.count_step(pe, where)
     frame.pc += 1
     if machine.statistics is not None:
         machine.statistics.steps(place(frame))
@@ -131,13 +143,16 @@ def _count_step(machine: Machine, frame: Frame) -> None:
 def for_test(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
     """Leave a loop whose counter has reached its end, else count an iteration."""
     if frame.registers[a] < frame.registers[a + 1]:
-        _count_step(machine, frame)
+        _count_step(machine, pe, frame)
     else:
         frame.pc = b | c << 16
 
 
 def call(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
     """Make a frame for a use; it goes on there."""
+    if pe.now > machine.until:
+        frame.pc -= 1
+        raise EpochEnds
     use = machine.program.use(frame.use.slots[a])
     stack, room = frame.stack + use.call_bytes, pe.cls.stack_room
     if stack > room:

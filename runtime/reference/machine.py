@@ -6,8 +6,9 @@ clocks, what is printed, findings, and what is open.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
@@ -21,7 +22,7 @@ from ..engine import BUDGET, DONE, ERROR, Position, Printed, Totals
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
 from ..fabric.priorities import priority_levels
 from ..fabric.stack import stack_rooms
-from ..findings import FINDING, MAX_WARNINGS, VALUES, Code
+from ..findings import FINDING, MAX_WARNINGS, VALUES, Code, Finding, FirstWarnings, finding_of
 from ..reports.rest import Rest
 from ..statistics.counts import Counts
 from ..tables.format import (
@@ -43,11 +44,12 @@ from .credits import Path
 from .descriptors import kind_name
 from .directives import Directives
 from .entry import Entry
+from .faults import EpochEnds, Fault, OutOfSteps
 from .fifos import Fifo, Side, places
 from .interpreter import bytes_of, enter, run
 from .messages import Network
 from .multicast import Multicast
-from .order import Kind, Order
+from .order import EPOCH, Kind, Order
 from .pes import PE, Issue, UnitClass
 from .priorities import Datapath
 from .program import Program
@@ -61,18 +63,6 @@ from .switches import SwitchedColor
 from .tasks import NEVER, Task
 from .trace import Trace
 from .variables import Variable, Variables
-
-
-class Fault(Exception):
-    """A finding that ends the run."""
-
-    def __init__(self, finding: Any) -> None:
-        super().__init__(finding)
-        self.finding = finding
-
-
-class OutOfSteps(Exception):
-    """The task that runs wants a step beyond the last."""
 
 
 def _action(number: int) -> str:
@@ -103,17 +93,35 @@ class Machine:
         """Those of which wavelets are still to be handed over."""
         self.sends: dict[Send, None] = {}
         """Sends for which some receiver has no room yet."""
-        self._warnings: list[Any] = []
+        self.until = EPOCH - 1
+        """Nothing begins later: the end of the epoch, or the cycle of an error."""
+        self.ahead: list[PE] = []
+        """PEs whose tasks go on in the next epoch."""
+        self.operations_ahead: list[tuple[int, Callable[[], None]]] = []
+        """The same of operations that pass on what they take: when they do, and lets them go on."""
+        self.at: int | None = None
+        """When what is at work happens, if that is not when the task of its PE is; for findings."""
+        self._settled = -1
+        """All that begins up to here has happened."""
+        self._warnings = FirstWarnings()
+        self._warned: dict[tuple[int, ...], Finding] = {}
+        """The first warnings that are not told yet: by place, or by all that they say."""
         self._error: Any = None
+        """The first error so far."""
+        self._has_ended = False
+        """True if that has ended the run."""
         self.prints: list[Printed] = []
         self.wavelets = self.task_runs = self.steps = 0
         self.latest = 0
         """End of the last asynchronous operation that signals no task, or the progress of one without an end."""
         self._limit = NEVER
+        self.step_limit: int | None = None
+        self.limit_number = 0
+        """How often that has been set."""
+        self._taken: Counter[int] = Counter()
+        """Steps of each PE since they have been limited."""
         self._running: PE | None = None
         """The PE whose task is run."""
-        self._warned: set[int] = set()
-        self._unplaced = 0
         self.directives = Directives(self)
         self.switched = {color.color: SwitchedColor(self, color) for color in fabric.switched}
         """By color."""
@@ -248,9 +256,10 @@ class Machine:
         for row in program["starts"]:
             for number in self.fabric.units(row.owner).tolist():
                 pe = self.pes[number]
-                pe.frame, pe.now = enter(program.use(row.use), []), 0
+                pe.frame, pe.now, self.until = enter(program.use(row.use), []), 0, NEVER
                 run(self, pe)
                 pe.clock = 0
+        self.until = EPOCH - 1 if self._error is None else min(EPOCH - 1, int(self._error["cycle"]))
         for pe in self.pes.values():
             self.touch(pe)
 
@@ -270,7 +279,7 @@ class Machine:
             self.sinks[pe, number] = found
         return found
 
-    def _never(self, later: User, earlier: User) -> NoReturn:
+    def _never(self, start: int, later: User, earlier: User) -> NoReturn:
         raise AssertionError("the host uses its queues one after the other")
 
     def thread(self, pe: PE, number: int) -> Resource:
@@ -291,10 +300,15 @@ class Machine:
 
     # Findings
 
+    def finding(self, pe: PE, code: Code, where: int, *values: int) -> Any:
+        """Return the record of a finding of the task of a PE."""
+        return self._finding(pe.number, code, where, values)
+
     def _finding(self, pe: int, code: Code, where: int, values: tuple[int, ...]) -> Any:
         here = self.pes.get(pe)
         task = None if here is None else here.task
         cycle = 0 if here is None else here.now if task is not None else here.clock
+        cycle = cycle if self.at is None else self.at
         record = np.zeros((), FINDING)
         filled = [integers.signed(value, 64) for value in (*values, *(0,) * (VALUES - len(values)))]
         record[()] = (code, pe, NONE if task is None else task.number, where, cycle, filled)
@@ -302,39 +316,51 @@ class Machine:
 
     def warn(self, pe: PE, code: Code, where: int, *values: int) -> None:
         """Note something that the machine permits, once for each place in the program."""
-        if self._is_new(where):
-            self._warnings.append(self._finding(pe.number, code, where, values))
+        self._note_warning(self._finding(pe.number, code, where, values))
 
-    def _is_new(self, where: int) -> bool:
-        """Return True for a place that has not been warned of, which has been from then on."""
-        if where == 0:
-            self._unplaced += 1
-        is_new = self._unplaced <= MAX_WARNINGS if where == 0 else where not in self._warned
-        self._warned.add(where)
-        return is_new
+    def _note_warning(self, record: Any) -> None:
+        finding = finding_of(record)
+        key = (finding.where,) if finding.where else (0, finding.pe, finding.cycle, finding.code, *finding.values)
+        known = self._warned.get(key)
+        if known is None or finding.key < known.key:
+            self._warned[key] = finding
+        if len(self._warned) > 4 * MAX_WARNINGS:
+            first = sorted((each for each in self._warned.values() if not each.where), key=lambda each: each.key)
+            for late in first[MAX_WARNINGS:]:
+                del self._warned[0, late.pe, late.cycle, late.code, *late.values]
+
+    @contextmanager
+    def at_cycle(self, cycle: int | None) -> Generator[None]:
+        """Let findings be of a cycle, of None that of the task of their PE."""
+        before, self.at = self.at, cycle
+        try:
+            yield
+        finally:
+            self.at = before
+
+    def note_error(self, record: Any) -> None:
+        """Note an error; the first of all ends the run, when all that begins before it has happened."""
+        if self._error is None or finding_of(record).key < finding_of(self._error).key:
+            self._error = record
+        self.until = min(self.until, int(record["cycle"]))
 
     def fail(self, pe: PE, code: Code, where: int, *values: int) -> NoReturn:
-        """End the run with a finding."""
-        self.fail_at(pe.number, code, where, *values)
+        """End the task of a PE with an error."""
+        raise Fault(self._finding(pe.number, code, where, values))
 
-    def fail_at(self, pe: int, code: Code, where: int, *values: int) -> NoReturn:
-        """End the run with a finding at a PE, which may have no program."""
-        raise Fault(self._finding(pe, code, where, values))
-
-    def fail_at_router(self, pe: int, code: Code, cycle: int, where: int, *values: int) -> NoReturn:
-        """End the run with a finding at a router, whatever its PE is at work on."""
+    def note_at_router(self, pe: int, code: Code, cycle: int, where: int, *values: int) -> None:
+        """Note an error at a router, whatever its PE is at work on."""
         record = self._finding(pe, code, where, values)
         record["task"], record["cycle"] = NONE, cycle
-        raise Fault(record)
+        self.note_error(record)
 
     def fail_of(self, issue: Issue, code: Code, *values: int) -> NoReturn:
-        """End the run with a finding of an operation."""
+        """End an operation, or the task that issues it, with an error."""
         raise Fault(self._of(issue, code, values))
 
     def warn_of(self, issue: Issue, code: Code, *values: int) -> None:
         """Note something of an operation that the machine permits, once for each place in the program."""
-        if self._is_new(issue.user.where):
-            self._warnings.append(self._of(issue, code, values))
+        self._note_warning(self._of(issue, code, values))
 
     def _of(self, issue: Issue, code: Code, values: tuple[int, ...]) -> Any:
         record = self._finding(issue.pe.number, code, issue.user.where, values)
@@ -342,17 +368,15 @@ class Machine:
         record["task"] = issue.user.task
         return record
 
-    def has_warned(self, where: int) -> bool:
-        """Return True if there was a warning of a place."""
-        return where in self._warned
-
-    def _conflict(self, pe: PE, code: Code, *values_and_users: Any) -> NoReturn:
-        *values, later, earlier = values_and_users
+    def _conflict(self, pe: PE, code: Code, *values_and_users: Any) -> Fault:
+        """Note that an operation has started on something that another still uses."""
+        *values, start, later, earlier = values_and_users
         record = self._finding(
             pe.number, code, later.where, (later.operation, earlier.operation, earlier.task, *values)
         )
-        record["task"] = later.task
-        raise Fault(record)
+        record["task"], record["cycle"] = later.task, start
+        self.note_error(record)
+        return Fault(record)
 
     def check_awaited(self, issue: Issue, queue: InputQueue) -> None:
         """Find an operation that awaits what cannot come (AMB-34)."""
@@ -362,11 +386,19 @@ class Machine:
         if int(self.fabric.flags_of(queue.number)[unit]) & UNROUTED:
             self.warn_of(issue, Code.RECEIVES_UNROUTED, *values)
 
-    def count_step(self) -> None:
-        """Count a task start or an iteration of a loop; raise OutOfSteps if there is none left."""
+    def count_step(self, pe: PE, where: int) -> None:
+        """Count a task start or an iteration of a loop.
+
+        Raise EpochEnds if it comes later, Fault if it is beyond the step limit, and OutOfSteps if the host looks first.
+        """
+        if pe.now > self.until:
+            raise EpochEnds
+        if self.step_limit is not None and self._taken[pe.number] >= self.step_limit:
+            self.fail(pe, Code.STEP_LIMIT, where, self.step_limit)
         if self.steps >= self._limit:
             raise OutOfSteps
         self.steps += 1
+        self._taken[pe.number] += 1
 
     # Order
 
@@ -423,23 +455,60 @@ class Machine:
         Return DONE, BUDGET or ERROR. A step beyond the last is not taken.
         """
         self._limit = steps
+        self._settled = -1 if self._settled == NEVER else self._settled
         try:
-            self.deliver()
-            while self.resumed or self.order:
-                if self.resumed:
-                    run(self, self.resumed.popleft())
-                else:
-                    self.order.advance()
-            for pe in self.pes.values():
-                self._rest(pe)
-        except Fault as fault:
-            self._error = fault.finding
-            return ERROR
+            while not self._has_ended:
+                self.deliver()
+                self._run_epoch()
+                if self._is_over():
+                    break
         except OutOfSteps:
             assert self._running is not None
             self.resumed.appendleft(self._running)
             return BUDGET
-        return DONE
+        return ERROR if self._has_ended else DONE
+
+    def _run_epoch(self) -> None:
+        """Let all happen that begins up to the end of the epoch, or to the first error."""
+        while True:
+            if self.resumed:
+                pe = self.resumed.popleft()
+                if pe.now > self.until:
+                    self.ahead.append(pe)
+                else:
+                    run(self, pe)
+            elif self.order.first <= self.until:
+                try:
+                    self.order.advance()
+                except Fault as fault:
+                    self.note_error(fault.finding)
+            else:
+                return
+
+    def _is_over(self) -> bool:
+        """End the epoch up to whose end all has happened; begin the next one if there is more, and no error."""
+        later = [*(pe.now for pe in self.ahead), *(time for time, _ in self.operations_ahead), self.order.first]
+        following = min(later)
+        self._settled = self.until if following < NEVER else NEVER
+        for pe in self.pes.values():
+            self._rest(pe)
+        self.directives.rest(self._settled)
+        error = NEVER if self._error is None else int(self._error["cycle"])
+        if error <= self._settled and error < NEVER:
+            self._has_ended, self._settled = True, error
+        if self._has_ended or following == NEVER:
+            return True
+        self.until = min(following | EPOCH - 1, error)
+        self.resumed.extend(self.ahead)
+        self.arriving.extend(go_on for _, go_on in self.operations_ahead)
+        self.ahead, self.operations_ahead = [], []
+        return False
+
+    def limit(self, steps: int | None) -> None:
+        """Let each PE take so many steps from now on, None for any number."""
+        self.step_limit = steps
+        self.limit_number += 1
+        self._taken.clear()
 
     def begin(self, pe: PE) -> None:
         """Note which PE's task is run now."""
@@ -459,15 +528,17 @@ class Machine:
         return self._error
 
     def warnings(self) -> NDArray[Any]:
-        """Return the findings so far that are warnings, one for each source place, as they came."""
-        return np.array(self._warnings, FINDING)
+        """Return the findings so far that are warnings, the first of each source place, in order."""
+        told = [finding for finding in self._warned.values() if finding.cycle <= self._settled]
+        self._warned = {key: finding for key, finding in self._warned.items() if finding.cycle > self._settled}
+        return self._warnings.add(np.array([tuple(each) for each in told], FINDING))
 
     def _rest(self, pe: PE) -> None:
         """Find operations that used the same thing at one time, of which the first has never ended."""
         ends = [side.queue for fifo in pe.fifos.values() for side in (fifo.reading, fifo.writing)]
         queues = [*pe.inputs.values(), *pe.outputs.values(), *ends]
         for resource in [*(queue.resource for queue in queues), *pe.threads.values()]:
-            resource.rest()
+            resource.rest(self._settled)
 
     # What a host sees and does
 
@@ -508,10 +579,7 @@ class Machine:
         each = zip(pes.tolist(), queues.tolist(), words.tolist(), first.tolist(), strict=True)
         for pe, number, payload, time in each:
             self.arrive(pe, self.queue(pe, number), Run(payload, time, 1))
-        try:
-            self.deliver()
-        except Fault as fault:
-            self._error = fault.finding
+        self.deliver()
 
     def backlog(self, cls: int, queue: int) -> NDArray[np.int64]:
         """Return how many wavelets wait in an input queue, or a queue of the host, of each unit of a class."""

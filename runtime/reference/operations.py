@@ -61,10 +61,10 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         return _send(machine, issue, destination, sources, count, setup)
     setup = timing.register_setup if in_registers else timing.memory_setup
     cycles = setup + ceil(count * _price(machine, issue, [destination, *sources]))
+    compute(machine, issue, destination, sources, 0, count, {})
     issue.pe.now += cycles
     if machine.statistics is not None:
         machine.statistics.works_in_memory(issue, cycles, count)
-    compute(machine, issue, destination, sources, 0, count, {})
     if machine.trace is not None:
         machine.trace.completes(issue, issue.pe.now, count)
     return True

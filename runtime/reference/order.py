@@ -1,6 +1,7 @@
 """Order of events: the smallest (cycle, kind, PE, number) comes first, strictly.
 
-The kinds are those of what only time can decide. Everything else follows from time stamps and needs no order.
+The kinds are those of what only time can decide. Everything else follows from time stamps and needs no order, up to the
+end of an epoch: no PE goes on past it before all have come there.
 """
 
 from __future__ import annotations
@@ -9,6 +10,11 @@ from collections.abc import Callable
 from enum import IntEnum
 from heapq import heappop, heappush
 from typing import TypeAlias
+
+from .tasks import NEVER
+
+EPOCH = 1 << 16
+"""Cycles that no PE is ahead of another."""
 
 
 class Kind(IntEnum):
@@ -46,8 +52,10 @@ class Order:
         self._count += 1
         heappush(self._heap, (cycle, kind, pe, number, self._count, act))
 
-    def __bool__(self) -> bool:
-        return bool(self._heap)
+    @property
+    def first(self) -> int:
+        """The cycle of the next event, NEVER if there is none."""
+        return self._heap[0][0] if self._heap else NEVER
 
     def advance(self) -> None:
         """Let the next event happen."""

@@ -223,7 +223,8 @@ class HeldSend:
         self.position += len(elements)
         is_last = self.position == len(self.payload)
         note_work(machine, issue, cycle, self.rate, self.rate, len(elements))
-        transmit(machine, issue, self.stream, elements, cycle + machine.timing.inject, self.rate, last=is_last)
+        with machine.at_cycle(cycle):
+            transmit(machine, issue, self.stream, elements, cycle + machine.timing.inject, self.rate, last=is_last)
         self.time = cycle + len(elements) * self.rate
         if is_last:
             datapath.end(self.turn.level, self.turn)

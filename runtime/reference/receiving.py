@@ -6,11 +6,12 @@ it is ready and they are there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...operations.float_exceptions import raises
 from ...targets.wavelets import ENDLESS_EXTENT, WORD_MASK
 from ..fabric.model import UNBOUNDED
 from ..findings import Code
@@ -19,6 +20,7 @@ from .credits import Takes
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
 from .elements import Operand, compute
 from .endings import resume, signal, taken
+from .faults import Fault
 from .fifos import Side, places
 from .order import Kind
 from .pes import Issue
@@ -28,6 +30,7 @@ from .resources import Resource
 from .room import room
 from .sending import transmit, unpacked
 from .tasks import NEVER
+from .walks import is_inside
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -60,6 +63,13 @@ class OpenOperation:
     """True if a control wavelet has ended it."""
     stopped: bool = False
     """True if it has ended because a FIFO had nothing for it, and says so."""
+    has_failed: bool = False
+    """True if it has met an error: it takes nothing any more."""
+    waits_until: int | None = None
+    """The end of the epoch for which it waits, if it has to."""
+    limit: int = 0
+    """Elements that it may pass on, if steps are limited, by the limit of number `limit_number`."""
+    limit_number: int = 0
     before: int | None = None
     """What a scalar destination held before, if it is to get that back then."""
     polls_at: int | None = None
@@ -101,6 +111,8 @@ def receive(
         any(isinstance(source, Wavelets) and source.message for source in sources),
     )  # fmt: skip
     _open_queues(machine, operation)
+    if len(operation.lanes) > 1:
+        machine.fail_of(issue, Code.RECEIVES_MIXED_LANES, issue.operation.number)
     operation.resources = [queue.resource for queue in operation.queues]
     if isinstance(destination, Wavelets):
         operation.resources.append(pe.outputs[destination.queue].resource)
@@ -177,6 +189,11 @@ def post(machine: Machine, operation: OpenOperation) -> None:
 def _wait(machine: Machine, operation: OpenOperation) -> None:
     for queue in operation.queues:
         queue.waiting.append(operation)
+    _look_later(machine, operation)
+
+
+def _look_later(machine: Machine, operation: OpenOperation) -> None:
+    """Have an operation look at a FIFO when it is ready for that, if it has to."""
     if operation.polls_at is not None:
         machine.order.schedule(
             operation.polls_at, Kind.POLL, operation.issue.pe.number, (),
@@ -214,12 +231,14 @@ def _take_stored(machine: Machine, queue: InputQueue) -> None:
     while queue.runs and queue.waiting:
         operation = queue.waiting[0]
         if operation.turn is not None:
-            _await_turn(machine, operation)
+            if not operation.has_failed:
+                _await_turn(machine, operation)
+            return
+        operation.polls_at = None
+        if not _proceed(machine, operation):
+            _look_later(machine, operation)
             return
         _leave(operation)
-        if not _proceed(machine, operation):
-            _wait(machine, operation)
-            return
         _complete(machine, operation)
 
 
@@ -248,7 +267,34 @@ def _close(machine: Machine, operation: OpenOperation) -> None:
 
 
 def _proceed(machine: Machine, operation: OpenOperation) -> bool:
-    """Let an operation take what is in its queues; return True if it has ended."""
+    """Let an operation take what is in its queues; return True if it has ended. After an error it takes nothing."""
+    return not operation.has_failed and _unless_failed(machine, operation, _take)
+
+
+def _unless_failed(machine: Machine, operation: OpenOperation, act: Callable[[Machine, OpenOperation], bool]) -> bool:
+    """Return what an act of an operation returns; False if that meets an error, which is noted."""
+    with machine.at_cycle(None):
+        try:
+            return act(machine, operation)
+        except Fault as fault:
+            operation.has_failed = True
+            machine.note_error(fault.finding)
+            return False
+
+
+def _has_to_wait(machine: Machine, operation: OpenOperation, runs: Sequence[Run]) -> bool:
+    """Return True if an operation that passes on what it takes waits for the next epoch; so do no circles of them go on
+    for ever."""
+    ready = max([operation.time, *(run.head_time for run in runs)])
+    if isinstance(operation.destination, Walk) or ready <= machine.until:
+        return False
+    if operation.waits_until != machine.until:
+        operation.waits_until = machine.until
+        machine.operations_ahead.append((ready, partial(_take_stored, machine, operation.queues[0])))
+    return True
+
+
+def _take(machine: Machine, operation: OpenOperation) -> bool:
     if operation.turn is not None and operation.position < operation.count:
         _await_turn(machine, operation)
         return False
@@ -256,6 +302,8 @@ def _proceed(machine: Machine, operation: OpenOperation) -> bool:
         if not all(queue.runs for queue in operation.queues):
             return operation.is_polling and _ends_without_elements(machine, operation)
         runs = [queue.runs[0] for queue in operation.queues]
+        if _has_to_wait(machine, operation, runs):
+            return False
         for queue, run in zip(operation.queues, runs, strict=True):
             _check_contention(machine, operation, queue, run)
         if not operation.header and not _has_room(machine, operation):
@@ -288,6 +336,8 @@ def _await_turn(machine: Machine, operation: OpenOperation) -> None:
 def _ready(machine: Machine, operation: OpenOperation) -> int | None:
     """Return when an operation can take its next element; None if it lacks something, and goes on when that comes."""
     begin, turn, datapath = operation.time, operation.turn, operation.issue.pe.datapath
+    if operation.has_failed:
+        return None
     for queue, side in zip(operation.queues, operation.sides, strict=True):
         if side is None and not queue.runs:
             return None
@@ -314,7 +364,7 @@ def _take_turn(machine: Machine, operation: OpenOperation, cycle: int) -> None:
         _await_turn(machine, operation)
         return
     datapath.look(cycle)
-    if not _take_one(machine, operation, cycle):
+    if not _unless_failed(machine, operation, partial(_take_one, cycle=cycle)):
         _await_turn(machine, operation)
     else:
         _leave(operation)
@@ -328,8 +378,7 @@ def _take_one(machine: Machine, operation: OpenOperation, cycle: int) -> bool:
     """Let an operation take one element, or as many as a wavelet has; return True if it has ended."""
     for queue, side in zip(operation.queues, operation.sides, strict=True):
         if side is not None and queue.head_time() > cycle:
-            _stop(machine, operation, side, cycle)
-            return True
+            return _stop(machine, operation, side, cycle)
     runs = [queue.runs[0] for queue in operation.queues]
     for queue, run in zip(operation.queues, runs, strict=True):
         _check_contention(machine, operation, queue, run)
@@ -377,12 +426,17 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     if issue.settings.on_control and any(run.control for run in runs):
         _end_by_control(machine, operation, runs)
         return
-    if len(operation.lanes) > 1:
-        machine.fail_of(issue, Code.RECEIVES_MIXED_LANES, issue.operation.number)
     low, lanes = operation.position, max(operation.lanes, default=1)
     count = operation.count - low if most is None else min(most * lanes, operation.count - low)
     count = min([count, *(run.remaining * lanes for run in runs)])
+    destination = operation.destination
+    together = max(lanes, destination.lanes if isinstance(destination, Wavelets) else 1)
+    if count > together and _is_watched(machine, operation, low, low + count):
+        count = together
     begin, rate, count = _pace(machine, operation, runs, count)
+    machine.at = begin
+    if not isinstance(destination, Walk):
+        count = _allowed(machine, operation, count, together)
     wavelets = -(-count // lanes)
     note_work(machine, issue, begin, rate, operation.rate, count)
     _wake_fifo_tasks(operation, runs, count)
@@ -408,6 +462,27 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     if operation.count == UNBOUNDED:
         # It never ends, so what it has done is what the host sees of the time.
         machine.latest = max(machine.latest, operation.time)
+
+
+def _allowed(machine: Machine, operation: OpenOperation, count: int, together: int) -> int:
+    """Return how many elements an operation may pass on that has `count`: so many as the step limit lets it, since that
+    was set. Raise Fault if there are none."""
+    if machine.step_limit is None:
+        return count
+    if operation.limit_number != machine.limit_number:
+        operation.limit_number, operation.limit = machine.limit_number, operation.position + machine.step_limit
+    left = operation.limit - operation.position
+    if left <= 0:
+        machine.fail_of(operation.issue, Code.STEP_LIMIT, machine.step_limit)
+    return count if left >= count else max(left - left % together, together)
+
+
+def _is_watched(machine: Machine, operation: OpenOperation, low: int, high: int) -> bool:
+    """Return True if each element may leave a finding of its own: then they are taken one by one."""
+    issue, streams = operation.issue, (operation.destination, *operation.sources)
+    if issue.pe.unmasked and raises(issue.operation.row.function):
+        return True
+    return any(isinstance(walk, Walk) and not is_inside(machine, issue, walk, low, high) for walk in streams)
 
 
 def _pace(machine: Machine, operation: OpenOperation, runs: Sequence[Run], count: int) -> tuple[int, int, int]:
@@ -497,6 +572,7 @@ def _take_header(machine: Machine, operation: OpenOperation, run: Run) -> None:
     operation.time += operation.rate
     operation.header = False
     run.taken += 1
+    machine.at = time
     if length > operation.count:
         machine.fail_of(issue, Code.MESSAGE_DOES_NOT_FIT, issue.operation.number, length, operation.count)
     if run.piece is not None and issue.operation.row.destination not in WIDE:
@@ -511,7 +587,8 @@ def _check_contention(machine: Machine, operation: OpenOperation, queue: InputQu
         return
     if task.unblocked is None or task.unblocked <= run.head_time:
         issue = operation.issue
-        machine.warn_of(issue, Code.TASK_MAY_TAKE, issue.operation.number, queue.number)
+        with machine.at_cycle(max(run.head_time, operation.time)):
+            machine.warn_of(issue, Code.TASK_MAY_TAKE, issue.operation.number, queue.number)
 
 
 # FIFOs
@@ -556,8 +633,7 @@ def _ends_without_elements(machine: Machine, operation: OpenOperation) -> bool:
         if queue.head_time() == NEVER and (operation.issue.is_async or other.queue.resource.is_open):
             operation.polls_at, operation.polled = begin, side
             return False
-        _stop(machine, operation, side, begin)
-        return True
+        return _stop(machine, operation, side, begin)
     raise AssertionError("a FIFO lacks something")
 
 
@@ -566,9 +642,10 @@ def _give_up(machine: Machine, operation: OpenOperation, cycle: int) -> None:
     if operation.polls_at != cycle or operation not in operation.queues[0].waiting:
         return
     assert operation.polled is not None
-    _leave(operation)
-    _stop(machine, operation, operation.polled, cycle)
-    _complete(machine, operation)
+    operation.polls_at = None
+    if _unless_failed(machine, operation, partial(_stop, side=operation.polled, time=cycle)):
+        _leave(operation)
+        _complete(machine, operation)
     deliver(machine)
 
 
@@ -590,15 +667,17 @@ def _in_time(machine: Machine, operation: OpenOperation, runs: list[Run]) -> int
     return count
 
 
-def _stop(machine: Machine, operation: OpenOperation, side: Side, time: int) -> None:
+def _stop(machine: Machine, operation: OpenOperation, side: Side, time: int) -> bool:
     """End an operation that looks at a FIFO at a time when that has nothing for it (DSD-127 to DSD-133)."""
     issue, pe = operation.issue, operation.issue.pe
     values = (issue.operation.number, side.fifo, int(not side.reads))
+    machine.at = time
     if side.action == "fault":
         machine.fail_of(issue, Code.FIFO_FAULT, *values)
     for operand in (operation.destination, *operation.sources):
         if isinstance(operand, FifoEnd) and operand.register is not None and operand.fifo == side.fifo:
             machine.fail_of(issue, Code.FIFO_IN_REGISTER, *values, *operand.register)
+    machine.at = None
     if machine.statistics is not None:
         machine.statistics.stops(operation, time)
     operation.time = time
@@ -612,3 +691,4 @@ def _stop(machine: Machine, operation: OpenOperation, side: Side, time: int) -> 
         assert isinstance(held.descriptor, Walk)
         pe.registers[held.register] = held._replace(descriptor=held.descriptor.behind(operation.position))
     operation.count = operation.position
+    return True

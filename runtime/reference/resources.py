@@ -8,8 +8,9 @@ first is known.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
+from .faults import Fault
 from .tasks import NEVER
 
 
@@ -30,11 +31,12 @@ class Early(NamedTuple):
 
 
 class Resource:
-    """One queue, end of a FIFO or microthread. `conflict` raises the finding of two uses at one time."""
+    """One queue, end of a FIFO or microthread. `conflict` notes two uses at one time, of which the later starts at a
+    cycle, and returns the error."""
 
     __slots__ = ("_conflict", "_early", "_ends", "_user")
 
-    def __init__(self, conflict: Callable[[User, User], NoReturn]) -> None:
+    def __init__(self, conflict: Callable[[int, User, User], Fault]) -> None:
         self._conflict = conflict
         self._ends = 0
         """When the last known use ends, NEVER while it is going on."""
@@ -51,7 +53,7 @@ class Resource:
         if self._ends > start:
             assert self._user is not None
             if self._ends != NEVER:
-                self._conflict(user, self._user)
+                raise self._conflict(start, user, self._user)
             self._early.append(Early(start, user, self._user))
         self._ends, self._user = end, user
 
@@ -66,9 +68,10 @@ class Resource:
             return
         next_ = self._early.pop(0)
         if end > next_.start:
-            self._conflict(next_.later, next_.earlier)
+            self._conflict(*next_)
 
-    def rest(self) -> None:
-        """Find another use that has started during one that is open when nothing happens any more."""
+    def rest(self, until: int) -> None:
+        """Find uses that have started up to a cycle during one that is open when all has happened up to there."""
         for early in self._early:
-            self._conflict(early.later, early.earlier)
+            if early.start <= until:
+                self._conflict(*early)

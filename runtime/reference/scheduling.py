@@ -71,10 +71,11 @@ def _start_data(machine: Machine, pe: PE, task: Task, queue: InputQueue) -> None
     if not head.control:
         _start_with(machine, pe, task, begin, word)
     elif head.piece is not None:
-        head.piece.check_last(pe, word)
+        with machine.at_cycle(begin):
+            head.piece.check_last(pe, word)
         machine.touch(pe)
     else:
-        _start_control(machine, pe, queue, begin, word)
+        _start_control(machine, pe, task, queue, begin, word)
 
 
 def _start_with(machine: Machine, pe: PE, task: Task, begin: int, word: int) -> None:
@@ -87,10 +88,11 @@ def _start_with(machine: Machine, pe: PE, task: Task, begin: int, word: int) -> 
     start(machine, pe, task, begin, arguments)
 
 
-def _start_control(machine: Machine, pe: PE, queue: InputQueue, begin: int, word: int) -> None:
+def _start_control(machine: Machine, pe: PE, taker: Task, queue: InputQueue, begin: int, word: int) -> None:
     """Begin the control task that a wavelet names by its id."""
     id = word >> CONTROL_TASK_SHIFT & (1 << CONTROL_TASK_BITS) - 1
     task = pe.control_tasks.get(id + queue.row.control_offset)
     if task is None:
-        machine.fail_at(pe.number, Code.CONTROL_TASK_MISSING, 0, id, queue.number)
+        pe.task, pe.now = taker, begin
+        machine.fail(pe, Code.CONTROL_TASK_MISSING, 0, id, queue.number)
     _start_with(machine, pe, task, begin, word)

@@ -319,14 +319,16 @@ class SwitchedColor:
         machine = self.machine
         where = machine.program["colors"][self.color].where
         if run.hops > self._most_hops:
-            machine.fail_at_router(router.pe, Code.SWITCHES_LOOP, run.first, where, self.color)
+            machine.note_at_router(router.pe, Code.SWITCHES_LOOP, run.first, where, self.color)
+            return
         router.free = run.first + (len(run.payload) - 1) * run.rate + 1
         code = None
         if run.control:
             word = run.payload[0]
             code = word >> COMMANDS_SHIFT & IGNORED - 1
             if code == TEARDOWN:
-                machine.fail_at_router(router.pe, Code.TEARDOWN, run.first, where, self.color)
+                machine.note_at_router(router.pe, Code.TEARDOWN, run.first, where, self.color)
+                return
             if self._pops(router, code):
                 run = replace(run, payload=[popped(word)])
         for out in outputs:

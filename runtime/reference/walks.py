@@ -8,6 +8,7 @@ from ..findings import Code
 from ..tables.format import NONE
 from .descriptors import Walk
 from .pes import Issue
+from .variables import Variable
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -31,10 +32,19 @@ def check_walk(machine: Machine, issue: Issue, walk: Walk, low: int, high: int) 
         machine.fail_of(
             issue, Code.WALK_OUTSIDE_MEMORY, issue.operation.number, word, NONE if walk.buffer is None else walk.buffer
         )
-    if walk.buffer is None:
-        variable = pe.cls.variables.around(walk.address)
-    else:
-        variable = machine.variable(walk.buffer)
+    variable = _variable(machine, issue, walk)
     word = start if start < variable.start else end - walk.width
-    if (start < variable.start or end > variable.end) and not machine.has_warned(issue.user.where):
+    if start < variable.start or end > variable.end:
         machine.warn_of(issue, Code.WALK_LEAVES_BUFFER, number, word, variable.buffer, walk.width)
+
+
+def is_inside(machine: Machine, issue: Issue, walk: Walk, low: int, high: int) -> bool:
+    """Return True if the elements `low` to `high` of a walk are in its variable."""
+    words, variable = list(walk.words(low, high)), _variable(machine, issue, walk)
+    return not words or (variable.start <= min(words) and max(words) + walk.width <= variable.end)
+
+
+def _variable(machine: Machine, issue: Issue, walk: Walk) -> Variable:
+    if walk.buffer is None:
+        return issue.pe.cls.variables.around(walk.address)
+    return machine.variable(walk.buffer)

@@ -460,8 +460,8 @@ SENTENCES: dict[Code, Sentence] = {
     Code.FAILURE: lambda of: of.text("messages", of.values[0], "text"),
     Code.STACK_FULL: _stack_full,
     Code.STEP_LIMIT: lambda of: (
-        f"the program runs past its step limit in @{of.task(of.finding.task)} on {of.here}; raise the limit, or look "
-        "for a loop or a task that never ends"
+        f"the program runs past its step limit of {of.values[0]} in @{of.task(of.finding.task)} on {of.here}; raise "
+        "the limit, or look for a loop or a task that never ends"
     ),
     Code.FLOAT_EXCEPTION: _float_exception,
     Code.DIRECTIVES_DIFFER: _directives_differ,

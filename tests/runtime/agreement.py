@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from loomir.diagnostics.errors import LoomError
 from loomir.host import machines
 from loomir.runtime.deadlock import Deadlock
+from loomir.runtime.findings import finding_of
 
 from .flow_modules import parse
 from .random_programs import RandomProgram
@@ -45,6 +46,8 @@ class Outcome:
     """How each launch has ended: "" or the sentence of the error."""
     failed: bool = False
     """A mistake has stopped the program: where the other PEs are then is left open."""
+    error: tuple[Any, ...] = ()
+    """The finding that has stopped it."""
     memory: dict[tuple[int, int], Any] = field(default_factory=dict)
     clocks: dict[tuple[int, int], int] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
@@ -59,8 +62,7 @@ def outcome(program: RandomProgram, way: Way) -> Outcome:
     """Run a program and return what came of it."""
     with redirect_stderr(StringIO()) as printed:
         result = _run(program, way)
-    # What one executor warns of first, another may warn of second.
-    result.findings = sorted({*result.findings, *printed.getvalue().splitlines()})
+    result.findings += printed.getvalue().splitlines()
     return result
 
 
@@ -85,6 +87,10 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
         except LoomError as error:
             result.ended.append(str(error))
             result.failed = True
+            record = machine.executor.engine.error()  # pyright: ignore
+            result.error = () if record is None or not record["code"] else finding_of(record)
+            result.log = machine.log
+            result.trace = [] if trace is None else trace.getvalue().splitlines()
             return result
     for number in range(len(machine.classes)):
         words, places = machine.image(number)
@@ -107,7 +113,12 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
 def differences(one: Outcome, other: Outcome) -> list[str]:
     """Return a line for each thing in which two outcomes differ, few of a kind."""
     if one.failed or other.failed:
-        return [] if one.ended == other.ended else [f"ended: {one.ended} {other.ended}"]
+        found = [
+            f"{name}: {getattr(one, name)} {getattr(other, name)}"
+            for name in ("ended", "error", "findings", "log")
+            if getattr(one, name) != getattr(other, name)
+        ]
+        return found + trace_differences(one, other)
     found = [
         f"{name}: {getattr(one, name)} {getattr(other, name)}"
         for name in ("ended", "counts", "received", "log")
@@ -115,8 +126,7 @@ def differences(one: Outcome, other: Outcome) -> list[str]:
     ]
     if one.findings != other.findings:
         found.append(f"findings: {one.findings} {other.findings}")
-    if one.trace and other.trace:
-        found += [f"trace: {line.decode()}" for line in sorted(set(one.trace) ^ set(other.trace))[:3]]
+    found += trace_differences(one, other)
     for place, words in one.memory.items():
         if place not in other.memory or len(words) != len(other.memory[place]):
             found.append(f"PE {place} has {len(words)} words")
@@ -128,9 +138,15 @@ def differences(one: Outcome, other: Outcome) -> list[str]:
     return found
 
 
+def trace_differences(one: Outcome, other: Outcome) -> list[str]:
+    if not (one.trace and other.trace):
+        return []
+    return [f"trace: {line.decode()}" for line in sorted(set(one.trace) ^ set(other.trace))[:3]]
+
+
 def kinds_of(found: list[str]) -> set[str]:
     """Return what kinds of differences there are."""
-    words = ("ended", "counts", "received", "findings", "log", "trace", "word", "clock")
+    words = ("ended", "error", "counts", "received", "findings", "log", "trace", "word", "clock")
     return {word for line in found for word in words if re.search(rf"\b{word}\b.*?: ", line)}
 
 

@@ -544,7 +544,7 @@ class Generator:
             self.close()
             return
         reduce = self.random.random() < 0.25
-        shape = f"strides [{0 if reduce else self.random.choice([1, 1, 2, -1])}] extents [{channel.count}]"
+        shape = f"strides [{0 if reduce else self.receive_stride()}] extents [{channel.count}]"
         at = 8 if "-1" in shape else 0
         into = self.new("", f"flow.stream @r{number} at {at} {shape} : {type}")
         key = {"async": "activate", "unblock": "unblock"}.get(channel.role)
@@ -554,6 +554,9 @@ class Generator:
         else:
             self.emit(f"flow.apply {ELEMENT[kind]} {into}, {source}{suffix} : {type}, {type}")
         self.close()
+
+    def receive_stride(self) -> int:
+        return self.random.choice([1, 1, 2, -1])
 
     def fresh(self) -> None:
         self.values = {kind: [] for kind in self.values}
@@ -748,9 +751,9 @@ class RandomProgram:
     """What it consists of: the roles of its channels and the names of its features."""
 
 
-def random_exchange(random: Random) -> RandomProgram:
+def random_exchange(random: Random, kind: type[Generator] = Generator) -> RandomProgram:
     """Return a program with parts that a host talks to, and what the host does."""
-    generator = Generator(random)
+    generator = kind(random)
     text = generator.program()
     sent = [sent for feature in generator.features for sent in feature.sent]
     # Parts are started by a launch, and a second one would start them again before they have ended.

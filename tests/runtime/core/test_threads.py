@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import loomir
 from loomir import LoomError
@@ -22,6 +23,7 @@ from loomir.runtime import Deadlock, executors
 from ...searches import examples
 from ..agreement import Way, differences, outcome
 from ..flow_modules import parse
+from ..random_faults import random_mistakes
 from ..random_programs import RandomProgram, random_exchange
 from ..test_agreement import PROGRAMS
 
@@ -32,10 +34,12 @@ ONE = Way("core", (("threads", 1),))
 SEVERAL = [Way("core", (("threads", count), ("parallel_from", 0))) for count in COUNTS]
 """Without traces, for which there is one partition."""
 
+MISTAKES = st.integers(0, 2**32 - 1).map(lambda seed: random_mistakes(Random(seed)))
 
-def disagreements(program: RandomProgram) -> list[str]:
+
+def disagreements(program: RandomProgram, ways: list[Way]) -> list[str]:
     first = outcome(program, ONE)
-    return [f"{way}: {line}" for way in SEVERAL for line in differences(first, outcome(program, way))]
+    return [f"{way}: {line}" for way in ways for line in differences(first, outcome(program, way))]
 
 
 @pytest.mark.slow
@@ -43,14 +47,28 @@ def disagreements(program: RandomProgram) -> list[str]:
 @given(PROGRAMS)
 def test_random_programs(program: RandomProgram) -> None:
     """Memory, clocks, counts, findings, words for the host and errors are the same."""
-    assert disagreements(program) == []
+    assert disagreements(program, SEVERAL) == []
 
 
 @pytest.mark.thorough
 @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(PROGRAMS)
 def test_many_random_programs(program: RandomProgram) -> None:
-    assert disagreements(program) == []
+    assert disagreements(program, SEVERAL) == []
+
+
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.too_slow])
+@given(MISTAKES)
+def test_random_mistakes(program: RandomProgram) -> None:
+    """The same of several errors ends the run, after the same warnings and prints, on both executors too."""
+    assert disagreements(program, [*SEVERAL, Way("reference")]) == []
+
+
+@pytest.mark.thorough
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
+@given(MISTAKES)
+def test_many_random_mistakes(program: RandomProgram) -> None:
+    assert disagreements(program, [*SEVERAL, Way("reference")]) == []
 
 
 def stencil_example() -> ModuleType:
@@ -124,3 +142,49 @@ def test_hangs_of_all_partitions_are_reported(threads: int) -> None:
     machine.launch("main", [])
     with pytest.raises(Deadlock):
         machine.run()
+
+
+ERRORS = """flow.fabric @errors target "wse3" grid 8 by 4 {
+  flow.units @cell on [:, :] words 64 {
+    flow.buffer @a at 0 : memref<i16>
+    flow.param @turns = dense<TURNS> : tensor<4x8xi16>
+    flow.export @main as "main"
+    flow.task local @endless id 9 {
+      flow.activate @endless
+    }
+    flow.func @main() {
+      %turns = flow.get_param @turns : i16
+      %zero = arith.constant 0 : i16
+      %one = arith.constant 1 : i16
+      %least = arith.cmpi slt, %turns, %zero : i16
+      scf.if %least {
+        flow.activate @endless
+      } else {
+        %left = scf.for %i = %zero to %turns step %one iter_args(%n = %turns) -> (i16) : i16 {
+          %less = arith.subi %n, %one : i16
+          flow.print "{d} left", %less : i16
+          scf.yield %less : i16
+        }
+        %what = arith.divsi %one, %left : i16
+        flow.store %what, @a[] : i16
+      }
+    }
+  }
+}"""
+
+
+@pytest.mark.parametrize("executor, threads", [("reference", 0), *(("core", count) for count in (1, *COUNTS))])
+def test_the_first_error_of_all_is_reported(executor: str, threads: int) -> None:
+    """All PEs divide by zero, each after as many turns of a loop as it is told, but for one that never ends."""
+    turns = np.random.default_rng(0).permutation(32).reshape(4, 8) + 5
+    y, x = np.argwhere(turns == 5)[0]
+    turns[0, 0] = -1
+    assert (x, y) != (0, 0)
+    options: dict[str, Any] = {"threads": threads, "parallel_from": 0} if threads else {}
+    machine = machines.load(parse(ERRORS.replace("TURNS", str(turns.tolist()))), executor=executor, **options)
+    machine.launch("main", [])
+    with pytest.raises(LoomError, match=re.escape(f"an integer is divided by zero on PE ({x}, {y})")):
+        machine.run()
+    # All have printed what comes before, and nothing later is left in the log.
+    counts = {place: sum(entry[1:3] == place for entry in machine.log) for place in np.ndindex(8, 4)}
+    assert counts.pop((0, 0)) == 0 and set(counts.values()) == {5}
