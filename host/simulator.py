@@ -36,9 +36,8 @@ class Simulator:
     reports runs that take long. Cycles are estimates of the target's cost model; `prices` are instead of some of its
     prices, by name, or in a JSON file of this path (docs/costs.md). With `counts`, `stats` has how often each price
     has been charged. `threads` run the program, with the same results for any number; None means those of
-    LOOM_THREADS, or all cores for a large grid. (docs/costs.md). With `counts`, `stats` has how often each price has
-    been charged. With `statistics`, the method of that name has what PEs did with their cycles, and wavelets; that
-    takes some time of a run.
+    LOOM_THREADS, or all cores for a large grid. With `statistics`, the method of that name has what PEs did with their
+    cycles, and wavelets; that takes some time of a run.
     """
 
     def __init__(
