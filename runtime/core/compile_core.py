@@ -33,7 +33,11 @@ FLAGS = (
 VARIANTS = {"kernels.c": {"baseline": (), "avx2": ("-mavx2", "-mf16c")}}
 """Sources compiled once for every set of instructions, with the flags of each; the processor chooses at run time."""
 
-SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1")
+SANITIZERS = {
+    "memory": ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-O1"),
+    "threads": ("-g", "-fsanitize=thread", "-fno-omit-frame-pointer", "-O1"),
+}
+"""Flags by what they look for: accesses outside of memory and undefined behavior, or races."""
 
 NO_COMPILER = 3
 """The exit status if there is no compiler."""
@@ -174,12 +178,14 @@ def main() -> int:
     """Build the library where it is missing or out of date; return the exit status."""
     parser = argparse.ArgumentParser(prog="compile_core", description=__doc__)
     parser.add_argument("--into", type=Path, default=FOLDER, help="the folder of the library (default: the sources')")
-    parser.add_argument("--sanitize", action="store_true", help="with address and undefined sanitizers; warnings fail")
+    parser.add_argument(
+        "--sanitize", nargs="?", const="memory", choices=list(SANITIZERS), help="with sanitizers; warnings fail"
+    )
     parser.add_argument("--if-possible", action="store_true", help="without a compiler, end with status 3 in silence")
     arguments = parser.parse_args()
     try:
         if is_wanted() and (arguments.sanitize or not is_current(arguments.into / LIBRARY)):
-            build(arguments.into, [*SANITIZERS, "-Werror"] if arguments.sanitize else [])
+            build(arguments.into, [*SANITIZERS[arguments.sanitize], "-Werror"] if arguments.sanitize else [])
     except CompileError as error:
         status = NO_COMPILER if isinstance(error, NoCompilerError) else 1
         if status != NO_COMPILER or not arguments.if_possible:

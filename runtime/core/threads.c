@@ -1,4 +1,5 @@
-/* Threads: a crew that waits for work. Without pthreads there is none, and the caller does all parts. */
+/* Threads: a crew that waits for work. Without pthreads there is none, and the caller does all parts. In a process that
+ * has been forked they are started anew. */
 #include "threads.h"
 
 #include <stddef.h>
@@ -8,11 +9,14 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 struct crew {
     pthread_mutex_t lock;
     pthread_cond_t starts, ends; /* a work, for the others; their parts of it, for the caller */
     pthread_t *threads;
+    uint32_t wanted; /* threads, the caller's included */
+    pid_t process;   /* that has started them: a fork has none of them */
     uint32_t others; /* threads that are not the caller's */
     uint32_t busy;   /* of those, with the work at hand */
     uint64_t works;  /* that there have been */
@@ -53,6 +57,20 @@ static void *attend(void *given) {
     return NULL;
 }
 
+/* Starts the threads, as many as the system gives. */
+static void start(struct crew *crew) {
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->starts, NULL);
+    pthread_cond_init(&crew->ends, NULL);
+    crew->process = getpid();
+    crew->others = 0;
+    crew->works = 0;
+    while (crew->others + 1 < crew->wanted &&
+           pthread_create(&crew->threads[crew->others], NULL, attend, crew) == 0) {
+        crew->others++;
+    }
+}
+
 struct crew *crew_make(uint32_t threads) {
     struct crew *crew = calloc(1, sizeof *crew);
     if (crew == NULL || threads < 2) {
@@ -64,13 +82,8 @@ struct crew *crew_make(uint32_t threads) {
         free(crew);
         return NULL;
     }
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->starts, NULL);
-    pthread_cond_init(&crew->ends, NULL);
-    while (crew->others + 1 < threads &&
-           pthread_create(&crew->threads[crew->others], NULL, attend, crew) == 0) {
-        crew->others++;
-    }
+    crew->wanted = threads;
+    start(crew);
     if (crew->others == 0) {
         crew_free(crew);
         return NULL;
@@ -78,10 +91,8 @@ struct crew *crew_make(uint32_t threads) {
     return crew;
 }
 
-void crew_free(struct crew *crew) {
-    if (crew == NULL) {
-        return;
-    }
+/* Ends the threads. */
+static void end(struct crew *crew) {
     pthread_mutex_lock(&crew->lock);
     crew->is_over = true;
     pthread_cond_broadcast(&crew->starts);
@@ -92,11 +103,23 @@ void crew_free(struct crew *crew) {
     pthread_cond_destroy(&crew->starts);
     pthread_cond_destroy(&crew->ends);
     pthread_mutex_destroy(&crew->lock);
+}
+
+void crew_free(struct crew *crew) {
+    if (crew == NULL) {
+        return;
+    }
+    if (crew->process == getpid()) {
+        end(crew);
+    }
     free(crew->threads);
     free(crew);
 }
 
 void crew_work(struct crew *crew, void (*work)(void *, uint32_t), void *argument, uint32_t parts) {
+    if (crew->process != getpid()) {
+        start(crew);
+    }
     pthread_mutex_lock(&crew->lock);
     crew->work = work;
     crew->argument = argument;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import re
 from pathlib import Path
 from random import Random
@@ -18,7 +19,7 @@ import loomir
 from loomir import LoomError
 from loomir.diagnostics import limits
 from loomir.host import machines
-from loomir.runtime import Deadlock, executors
+from loomir.runtime import Deadlock, Machine, executors
 
 from ...searches import examples
 from ..agreement import Way, differences, outcome
@@ -26,6 +27,7 @@ from ..flow_modules import parse
 from ..random_faults import random_mistakes
 from ..random_programs import RandomProgram, random_exchange
 from ..test_agreement import PROGRAMS
+from .test_core import RING
 
 COUNTS = (2, 3, 7)
 """Threads; a small grid has as many partitions, of single rows or columns at most."""
@@ -188,3 +190,86 @@ def test_the_first_error_of_all_is_reported(executor: str, threads: int) -> None
     # All have printed what comes before, and nothing later is left in the log.
     counts = {place: sum(entry[1:3] == place for entry in machine.log) for place in np.ndindex(8, 4)}
     assert counts.pop((0, 0)) == 0 and set(counts.values()) == {5}
+
+
+@pytest.mark.parametrize("executor, threads", [("reference", 0), ("core", 1), ("core", 2)])
+def test_a_step_limit_ends_wavelets_that_go_round(executor: str, threads: int) -> None:
+    options: dict[str, Any] = {"threads": threads, "parallel_from": 0} if threads else {}
+    machine = machines.load(parse(RING), executor=executor, **options)
+    machine.launch("main", [1])
+    with pytest.raises(LoomError, match=r"past its step limit of 200 in @main on PE \(1, 0\)"):
+        machine.run(200)
+
+
+TO_THE_EAST = """flow.fabric @data target "wse3" grid 8 by 6 {
+  flow.color @even = 1
+  flow.color @odd = 2
+  flow.route @even on [::2, :] from [ramp] to [east]
+  flow.route @even on [1::2, :] from [west] to [ramp]
+  flow.route @odd on [1::2, :] from [ramp] to [east]
+  flow.route @odd on [::2, :] from [west] to [ramp]
+  flow.units @cell on [:, :] words 64 {
+    flow.buffer @values at 0 : memref<5xi16>
+    flow.buffer @sum at 8 : memref<i16>
+    flow.queue input @in id 2 colors [@odd on [::2, :], @even on [1::2, :]]
+    flow.queue output @out id 2 colors [@even on [::2, :], @odd on [1::2, :]]
+    flow.export @values as "values"
+    flow.export @sum as "sum"
+    flow.export @main as "main"
+    flow.task data @take id 2 on @in (%value: i16) {
+      %sum = flow.load @sum[] : i16
+      %twice = arith.addi %sum, %sum : i16
+      %more = arith.addi %twice, %value : i16
+      flow.store %more, @sum[] : i16
+    }
+    flow.func @main() {
+      %x = flow.coordinate x : i16
+      %last = arith.constant 7 : i16
+      %sends = arith.cmpi ne, %x, %last : i16
+      scf.if %sends {
+        %to = flow.queue_stream @out extent 5 : !flow.stream<i16>
+        %from = flow.stream @values at 0 strides [1] extents [5] : !flow.stream<i16>
+        flow.apply mov16 %to, %from : !flow.stream<i16>, !flow.stream<i16>
+      }
+      flow.return
+    }
+  }
+}"""
+
+
+def summed(machine: Machine, values: np.ndarray[Any, Any]) -> bool:
+    """Run the data tasks, and compare what they compute of the words of the neighbor in the west."""
+    machine.write_symbol("values", values)
+    machine.write_symbol("sum", np.int16(0))
+    machine.launch("main", [])
+    machine.run()
+    expected = np.zeros((6, 8), np.int16)
+    for k in range(5):
+        expected[:, 1:] = 2 * expected[:, 1:] + values[:, :-1, k]
+    return np.array_equal(machine.read_symbol("sum"), expected)
+
+
+VALUES = np.random.default_rng(0).integers(-500, 500, (6, 8, 5)).astype(np.int16)
+
+
+def test_data_tasks() -> None:
+    """Two threads compute what numpy does, in as many cycles as one does."""
+    made = [machines.load(parse(TO_THE_EAST), executor="core", threads=n, parallel_from=0) for n in (1, 2)]
+    assert all(summed(machine, VALUES) for machine in made)
+    assert np.array_equal(made[0].clocks, made[1].clocks)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the system does not fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    """A machine that has run on several threads goes on in a process that is forked, where these are gone."""
+    machine = machines.load(parse(TO_THE_EAST), executor="core", threads=2, parallel_from=0)
+    assert summed(machine, VALUES)
+    context = multiprocessing.get_context("fork")
+    results = context.SimpleQueue()
+    child = context.Process(target=lambda: results.put(summed(machine, VALUES + 1)))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    assert results.get()
+    assert summed(machine, VALUES + 2)
