@@ -21,6 +21,7 @@ from loomir.runtime.statistics.report import Link, Statistics
 from loomir.runtime.statistics.text import as_csv, summary
 
 from ..searches import examples
+from . import test_held_at_switches
 from .flow_modules import parse
 from .random_programs import RandomProgram, random_exchange
 
@@ -208,6 +209,26 @@ def test_a_multicast_in_a_row(executor: str) -> None:
     assert "PE (0, 0) east, color @red" in text and "input in of PE (40, 0), color @red" in text
     rows = as_csv(found).splitlines()
     assert "link,2,0,ramp,@red,8" in rows and rows[0] == "pe,x,y,until,idle,computing,waiting,background"
+
+
+def test_a_control_wavelet_that_compute_engines_ignore(executor: str) -> None:
+    """It takes the links, and no ramp."""
+    moved = "flow.apply fmovs %o, %a : !flow.stream<f32>, !flow.stream<f32>"
+    text = ROW.replace(moved, moved + "\n" + test_held_at_switches.COMMAND, 1)
+    machine = machines.load(parse(text), executor=executor, statistics=True)
+    machine.run(allow_pending=True)
+    found = statistics(machine)
+    assert totals(found) == {"@red": 40 * 9} and totals(found, "ramp") == {"@red": 2 * 8}
+    assert [queue.sent for queue in found.queues if queue.kind == "output"] == [9]
+
+
+def test_links_of_a_color_with_switches(executor: str) -> None:
+    """Six wavelets pass a switch, and the command that opens it takes the links behind it."""
+    row = test_held_at_switches.Row(before=1, behind=1, sent=6, opens=5, reads=0)
+    machine = machines.load(parse(test_held_at_switches.program(row)), executor=executor, statistics=True)
+    machine.run(allow_pending=True)
+    carried = [(0, "east", 6), (1, "east", 6), (2, "east", 7), (3, "east", 7), (4, "ramp", 6)]
+    assert statistics(machine).links == tuple(Link(x, 0, port, "@c", count) for x, port, count in carried)
 
 
 def test_a_hang_and_what_follows_it(executor: str) -> None:
