@@ -156,7 +156,8 @@ class Simulator:
         return self._machine.measured()
 
     def write_trace(self) -> None:
-        """Write to the stream of the trace what is kept back: with `trace_last` the last records."""
+        """Write to the stream of the trace what is kept back: with `trace_last` the last records, and those of a run
+        that an interrupt has ended."""
         self._machine.write_trace()
 
     def traced(self) -> tuple[Traced, bytes]:

@@ -136,7 +136,7 @@ class Engine(Protocol):
         ...
 
     def traced(self) -> Traced:
-        """Return the records of the trace that are kept, in order; unless only the last are, they are forgotten."""
+        """Return the records of the trace that are kept, in any order; unless only the last are, they are forgotten."""
         ...
 
     def rest(self) -> Rest:

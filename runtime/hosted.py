@@ -32,7 +32,7 @@ from .statistics.report import Statistics, statistics_of
 from .tables import format as tables_format
 from .tables.format import NONE, Tables
 from .tables.instructions import BITS, FLOATS, KINDS
-from .trace_lines import MAX_HELD, Lines, Traced
+from .trace_lines import MAX_HELD, Lines, Traced, in_order
 from .unread_wavelets import Unread
 from .wait_graph import Wait
 from .warnings import Warnings
@@ -188,6 +188,9 @@ class HostedEngine:
         try:
             is_early = self._run(step_limit, watch, until)
             return is_early
+        except KeyboardInterrupt:
+            is_early = True  # lines take long to make: who is interrupted may ask for them
+            raise
         finally:
             # Elsewhere something may still happen that comes before what has been traced.
             if not is_early and not self._lines.are_last:
@@ -200,7 +203,7 @@ class HostedEngine:
 
     def traced(self) -> tuple[Traced, bytes]:
         """Return the records of the trace that are kept, and their lines."""
-        found = self._traced()
+        found = in_order(self._traced())
         return found, self._lines.worded(found)
 
     def _traced(self) -> Traced:

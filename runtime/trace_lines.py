@@ -74,7 +74,7 @@ class Tracing(NamedTuple):
 
 
 class Traced(NamedTuple):
-    """Records of a trace, in order."""
+    """Records of a trace."""
 
     records: Array
     """RECORD [n]."""
@@ -94,9 +94,10 @@ def tracing(kinds: Iterable[str] | None = None, last: int | None = None) -> Trac
     return Tracing(events, last)
 
 
-def in_order(records: Array) -> Array:
+def in_order(traced: Traced) -> Traced:
     """Return records in the order of a trace."""
-    return records[np.lexsort([records[name] for name in ORDER])]
+    records = traced.records
+    return traced._replace(records=records[np.lexsort([records[name] for name in ORDER])])
 
 
 class Lines:
@@ -110,11 +111,17 @@ class Lines:
         self._tables = fabric.tables
         self._width = fabric.width
         self._known: dict[tuple[int, ...], tuple[str, str, str]] = {}
+        self._waiting: list[Traced] = []
 
     def write(self, traced: Traced) -> None:
-        """Write a line for each record."""
-        if self.stream is not None:
-            self.stream.write(self.worded(traced))
+        """Write a line for each record, and first those of a call before that an interrupt has ended."""
+        if self.stream is None:
+            return
+        self._waiting.append(traced)
+        while self._waiting:
+            lines = self.worded(in_order(self._waiting[0]))
+            del self._waiting[0]
+            self.stream.write(lines)
 
     def worded(self, traced: Traced) -> bytes:
         """Return a line for each record, and one before them that says how many were dropped, if any were."""

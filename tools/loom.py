@@ -231,6 +231,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
 
     from ..host.compilation import compile
     from ..host.notices import print_notice, watch_on_stderr
+    from ..host.output_files import uninterrupted
     from ..host.simulator import Simulator
     from ..runtime import Deadlock
 
@@ -291,9 +292,10 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
             progress("running")
             simulator.run()
     except (LoomError, KeyboardInterrupt) as error:
-        write_stats(time.perf_counter() - start, error.statistics if isinstance(error, Deadlock) else None)
-        simulator.write_trace()
-        outputs.keep_reports()
+        with uninterrupted():  # a second signal may follow at once, as that of timeout(1) does
+            write_stats(time.perf_counter() - start, error.statistics if isinstance(error, Deadlock) else None)
+            simulator.write_trace()
+            outputs.keep_reports()
         raise
     seconds = time.perf_counter() - start
     write_stats(seconds)

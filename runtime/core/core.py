@@ -27,7 +27,7 @@ from ..reports.rest import AT_ROUTER, MESSAGE, NOTHING_LEFT, QUEUED, TASK, WAIT,
 from ..statistics.counts import Counts
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
 from ..tables.instructions import COSTS, DSD_ROWS, KIND, SLOTS
-from ..trace_lines import RECORD, Traced, Tracing, in_order
+from ..trace_lines import RECORD, Traced, Tracing
 from . import library
 
 Array = npt.NDArray[Any]
@@ -372,14 +372,14 @@ class Core:
         return 0 if self._tracing is None else self._library.core_trace_length(self._handle)
 
     def traced(self) -> Traced:
-        """Return the records of the trace that are kept, in order; unless only the last are, they are forgotten."""
+        """Return the records of the trace that are kept, in any order; unless only the last are, they are forgotten."""
         if self._tracing is None:
             return Traced(np.zeros(0, RECORD), 0)
         count = self._library.core_traced(self._handle, None, 0)
         found = np.zeros(count if self._tracing.last is None else min(count, self._tracing.last), RECORD)
         if len(found):
             self._library.core_traced(self._handle, found.ctypes.data, len(found))
-        return Traced(in_order(found), count - len(found))
+        return Traced(found, count - len(found))
 
     def _counts(self) -> list[int]:
         """Return the totals, picks that were certain and others, warnings, and words of what is printed."""

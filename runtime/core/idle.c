@@ -1,4 +1,4 @@
-/* Whether a machine in which nothing can happen any more has anything left to tell of. */
+/* Whether a machine in which nothing can happen any more has something that its report has to say. */
 #include "machine.h"
 #include "partitions.h"
 

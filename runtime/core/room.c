@@ -105,4 +105,3 @@ bool find_credits(struct core *core, struct open *open) {
     open->credit_first = room.first - core->timing.inject;
     return true;
 }
-

@@ -610,7 +610,7 @@ class Machine:
         return 0 if self.trace is None else self.trace.held
 
     def traced(self) -> Traced:
-        """Return the records of the trace that are kept, in order; unless only the last are, they are forgotten."""
+        """Return the records of the trace that are kept, in any order; unless only the last are, they are forgotten."""
         return Traced(np.zeros(0, RECORD), 0) if self.trace is None else self.trace.traced()
 
     def observed(self) -> Counts | None:

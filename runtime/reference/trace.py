@@ -22,7 +22,6 @@ from ..trace_lines import (
     WRITES,
     Traced,
     Tracing,
-    in_order,
 )
 from .pes import PE, Issue
 from .tasks import Task
@@ -135,7 +134,7 @@ class Trace:
             self._records.append(values if len(values) == len(RECORD.names or ()) else (*values, NONE))
 
     def traced(self) -> Traced:
-        """Return the records that are kept, in order; unless only the last are, they are forgotten."""
+        """Return the records that are kept, in any order; unless only the last are, they are forgotten."""
         for event, place in list(self._wavelets):
             self._end_wavelets(event, place)
         for place in list(self._waits):
@@ -145,7 +144,7 @@ class Trace:
         if not self._is_bounded:
             self._records.clear()
             self._count = 0
-        return Traced(in_order(found), dropped)
+        return Traced(found, dropped)
 
     @property
     def held(self) -> int:

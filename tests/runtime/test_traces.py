@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from loomir.diagnostics.errors import LoomError
 from loomir.host import machines
 from loomir.runtime import Deadlock, Machine
-from loomir.runtime.trace_lines import KINDS
+from loomir.runtime.trace_lines import KINDS, Lines, Traced
 
 from ..searches import examples
 from .flow_modules import parse
@@ -193,6 +193,24 @@ def test_after_a_hang_and_an_error(executor: str, last: int | None) -> None:
         found = events(trace)
         assert {"task", "operation"} <= {event["event"] for event in found}
         assert any(event["event"] == "sent" and event["wavelets"] >= 8 for event in found)
+
+
+def test_an_interrupt_while_lines_are_made(executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The records of which lines were made then are written by the next call."""
+    whole, trace = BytesIO(), BytesIO()
+    machines.load(parse(ROW), executor=executor, trace=whole).run(allow_pending=True)
+    machine = machines.load(parse(ROW), executor=executor, trace=trace)
+    with monkeypatch.context() as patch:
+        patch.setattr(Lines, "worded", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            machine.run(allow_pending=True)
+    assert not trace.getvalue()
+    machine.write_trace()
+    assert trace.getvalue() == whole.getvalue() != b""
+
+
+def interrupted(lines: Lines, traced: Traced) -> bytes:
+    raise KeyboardInterrupt
 
 
 def test_what_cannot_be_asked_for() -> None:
