@@ -52,6 +52,9 @@ class Order:
         self._count += 1
         heappush(self._heap, (cycle, kind, pe, number, self._count, act))
 
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
     @property
     def first(self) -> int:
         """The cycle of the next event, NEVER if there is none."""

@@ -29,7 +29,4 @@ def features_of_the_core() -> Iterator[None]:
 def test_random_programs_with_fifos(seed: int) -> None:
     program = random_exchange(Random(seed))
     core, reference = outcome(program, Way("core")), outcome(program, Way("reference"))
-    assert not core.is_beyond
-    # Of several mistakes, the core may meet another one first.
-    if not (core.failed and reference.failed):
-        assert differences(reference, core) == []
+    assert differences(reference, core) == []
