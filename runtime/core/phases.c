@@ -48,8 +48,8 @@ static void work(void *given, uint32_t part) {
     core->without_memory = before;
 }
 
-/* Lets a partition do what is certain while no other is at work. */
-static void work_alone(struct core *core, uint64_t most) {
+/* Lets a partition do what is certain at its border, while no other is at work. */
+static void work_at_border(struct core *core) {
     if (core->arriving.count > 0 || core->at_border.count > 0) {
         deliver_at_border(core);
     }
@@ -57,7 +57,6 @@ static void work_alone(struct core *core, uint64_t most) {
         continue_paused(core);
     }
     visit_listed(core, &core->border, UINT64_MAX);
-    visit_listed(core, &core->listed, most);
 }
 
 static bool is_worth_it(struct partitions *all) {
@@ -126,7 +125,15 @@ static void advance(struct partitions *all, uint64_t budget) {
             longjmp(*core->without_memory, 1);
         }
         core->budget = core->steps + steps_left(all, budget);
-        work_alone(core, all->count > 1 ? VISITS_ALONE : UINT64_MAX);
+        work_at_border(core);
+    }
+    if (share_of(all, budget) > 0 && is_worth_it(all)) {
+        return;
+    }
+    for (uint32_t k = 0; k < all->count; k++) {
+        struct core *core = all->cores[k];
+        core->budget = core->steps + steps_left(all, budget);
+        visit_listed(core, &core->listed, all->count > 1 ? VISITS_ALONE : UINT64_MAX);
     }
 }
 

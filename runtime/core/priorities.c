@@ -4,6 +4,7 @@
  * meanwhile (DSD-232). What can be held back takes its elements one by one, in the order of time; what the others work on is
  * known by then. All this is only where the operations of a class have several levels.
  */
+#include "partitions.h"
 #include "priorities.h"
 
 /* Elements of an operation of some level: one every `rate` cycles from `first` on, of `cost` cycles each */
@@ -20,6 +21,7 @@ struct datapath {
     struct turn *sends; /* that can be held back, in any order */
     cycle looked;       /* when an operation has looked last; what was done by then is forgotten */
     uint32_t count;     /* of works */
+    uint32_t most;      /* works from which on those that are done are looked for */
     uint32_t turns;     /* operations that can be held back */
     uint32_t open[LEVELS]; /* operations that receive, or can be held back, of each level */
 };
@@ -100,8 +102,11 @@ void note_work(struct core *core, struct pe *pe, const struct operation *operati
         (datapath->works != NULL && is_continued(datapath->works, level, first, rate, cost, count))) {
         return;
     }
-    if (datapath->count >= MAX_WORKS && datapath->turns == 0) {
-        forget_works(core, datapath, pe->is_busy ? pe->now : pe->clock);
+    if (datapath->count >= MAX_WORKS && datapath->count >= datapath->most && datapath->turns == 0) {
+        /* All that begins later does so after what the PE has done, and after what has happened everywhere. */
+        cycle now = pe->is_busy ? pe->now : pe->clock, settled = core->partitions->settled;
+        forget_works(core, datapath, now > settled ? now : settled);
+        datapath->most = 2 * datapath->count;
     }
     struct work *work = pool_take(core, &core->works);
     *work = (struct work){.next = datapath->works, .first = first, .rate = rate, .cost = cost, .count = count,

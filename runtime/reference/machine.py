@@ -101,7 +101,7 @@ class Machine:
         """The same of operations that pass on what they take: when they do, and lets them go on."""
         self.at: int | None = None
         """When what is at work happens, if that is not when the task of its PE is; for findings."""
-        self._settled = -1
+        self.settled = -1
         """All that begins up to here has happened."""
         self._warnings = FirstWarnings()
         self._warned: dict[tuple[int, ...], Finding] = {}
@@ -455,7 +455,7 @@ class Machine:
         Return DONE, BUDGET or ERROR. A step beyond the last is not taken.
         """
         self._limit = steps
-        self._settled = -1 if self._settled == NEVER else self._settled
+        self.settled = -1 if self.settled == NEVER else self.settled
         try:
             while not self._has_ended:
                 self.deliver()
@@ -489,13 +489,13 @@ class Machine:
         """End the epoch up to whose end all has happened; begin the next one if there is more, and no error."""
         later = [*(pe.now for pe in self.ahead), *(time for time, _ in self.operations_ahead), self.order.first]
         following = min(later)
-        self._settled = self.until if following < NEVER else NEVER
+        self.settled = self.until if following < NEVER else NEVER
         for pe in self.pes.values():
             self._rest(pe)
-        self.directives.rest(self._settled)
+        self.directives.rest(self.settled)
         error = NEVER if self._error is None else int(self._error["cycle"])
-        if error <= self._settled and error < NEVER:
-            self._has_ended, self._settled = True, error
+        if error <= self.settled and error < NEVER:
+            self._has_ended, self.settled = True, error
         if self._has_ended or following == NEVER:
             return True
         self.until = min(following | EPOCH - 1, error)
@@ -529,8 +529,8 @@ class Machine:
 
     def warnings(self) -> NDArray[Any]:
         """Return the findings so far that are warnings, the first of each source place, in order."""
-        told = [finding for finding in self._warned.values() if finding.cycle <= self._settled]
-        self._warned = {key: finding for key, finding in self._warned.items() if finding.cycle > self._settled}
+        told = [finding for finding in self._warned.values() if finding.cycle <= self.settled]
+        self._warned = {key: finding for key, finding in self._warned.items() if finding.cycle > self.settled}
         return self._warnings.add(np.array([tuple(each) for each in told], FINDING))
 
     def _rest(self, pe: PE) -> None:
@@ -538,7 +538,7 @@ class Machine:
         ends = [side.queue for fifo in pe.fifos.values() for side in (fifo.reading, fifo.writing)]
         queues = [*pe.inputs.values(), *pe.outputs.values(), *ends]
         for resource in [*(queue.resource for queue in queues), *pe.threads.values()]:
-            resource.rest(self._settled)
+            resource.rest(self.settled)
 
     # What a host sees and does
 

@@ -88,6 +88,8 @@ class Datapath:
     turns: int = 0
     """How many of these can be held back."""
     issued: int = 0
+    most: int = MAX_WORKS
+    """Works from which on those that are done are looked for."""
     looked: int = 0
     """When one of these has looked last; what was done by then is forgotten."""
 
@@ -117,11 +119,12 @@ class Datapath:
             turn.cycle = None
 
     def note(self, work: Work, now: int) -> None:
-        """Note what an operation works on; `now` is how far the task of the PE is."""
+        """Note what an operation works on; nothing begins before `now` any more."""
         if not self.levels & (1 << work.level) - 1:
             return
-        if len(self.works) >= MAX_WORKS and not self.turns:
+        if len(self.works) >= self.most and not self.turns:
             self._forget(now)
+            self.most = max(MAX_WORKS, 2 * len(self.works))
         joined = self.works[-1].with_next(work) if self.works else None
         if joined is None:
             self.works.append(work)
@@ -155,7 +158,8 @@ def note_work(machine: Machine, issue: Issue, first: int, rate: int, cost: int, 
     """Note elements that an operation works on."""
     pe = issue.pe
     if pe.datapath is not None:
-        now = pe.clock if pe.frame is None else pe.now
+        # All that begins later does so after what the PE has done, and after what has happened everywhere.
+        now = max(pe.clock if pe.frame is None else pe.now, machine.settled)
         pe.datapath.note(Work(level_of(machine, issue), first, rate, cost, count), now)
 
 
