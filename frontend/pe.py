@@ -520,10 +520,14 @@ class PeProgram:
         return symbol
 
     def add_initialized_queues(self) -> None:
-        """Add the input queues that the program initializes and nothing reads: they fill up, too."""
+        """Add the input queues that the program initializes and nothing reads: they fill up, too.
+
+        Not that of messages: a message to where nothing receives any is an error.
+        """
+        of_messages = None if self.message_queues is None else self.message_queues[0]
         for (output, number), (_, source, node) in self.initialized.items():
             color = self.queue_colors.get((output, number))
-            if not output and color is not None:
+            if not output and color is not None and number != of_messages:
                 self._added_queue(False, number, color, source, node)
 
     def _bind(self, output: bool, id: int, color: int) -> None:

@@ -57,6 +57,7 @@ ELSEWHERE = {
     "analysis/model_checking.py": "entries of a cache",
     "operations/floats.py": "the bits of formats of floats",
     "runtime/reference/descriptors.py": "entries of a cache",
+    "runtime/reference/order.py": "cycles of an epoch",
     "runtime/reference/interpreter.py": "halfwords of the instructions of tables",
     "operations/nans.py": "the bits of formats of floats",
     "tools/cslc.py": "a limit of flags",
