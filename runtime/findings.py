@@ -160,11 +160,14 @@ class FirstWarnings:
 
     def __init__(self) -> None:
         self._found: list[Any] = []
+        self._all = np.zeros(0, FINDING)
         self._places: set[int] = set()
         self._unplaced = 0
 
     def add(self, records: Any) -> Any:
         """Add records that come behind those so far, in any order; return all, in order."""
+        if not len(records):
+            return self._all
         keys = [records["values"][:, k] for k in reversed(range(VALUES))] + [records[name] for name in ORDER[1:]]
         for record in records[np.lexsort(keys)]:
             where, is_of_walk = int(record["where"]), int(record["code"]) == Code.WALK_LEAVES_BUFFER
@@ -177,7 +180,8 @@ class FirstWarnings:
                 continue
             self._places.add(where)
             self._found.append(record)
-        return np.array(self._found, FINDING)
+        self._all = np.array(self._found, FINDING)
+        return self._all
 
 
 def is_error(code: int) -> bool:
