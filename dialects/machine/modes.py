@@ -6,7 +6,7 @@ from xdsl.utils.str_enum import StrEnum
 
 
 class Priority(StrEnum):
-    """How eagerly the hardware runs a microthread (DSD-231, DSD-232)."""
+    """The priority of a microthread: of several that can run, one of the highest does (DSD-231, DSD-232)."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -14,7 +14,7 @@ class Priority(StrEnum):
 
 
 class SimdMode(StrEnum):
-    """How 16-bit values travel in wavelets (DSD-238 to DSD-242)."""
+    """The SIMD mode of a fabric DSD: how many 16-bit values travel in a step (DSD-238 to DSD-242)."""
 
     SIMD_32 = "simd_32"
     SIMD_64 = "simd_64"

@@ -5,8 +5,8 @@
 #include "partitions.h"
 
 enum {
-    VISITS_ALONE = 256,      /* PEs that one thread visits before it looks whether there is work for several */
-    STEPS_SHARED = 32,  /* for each of the PEs from which partitions work at the same time: if there are fewer, one thread does them */
+    VISITS_ALONE = 256, /* PEs that one thread visits before it looks whether there is work for several */
+    STEPS_SHARED = 32,  /* for each PE of `parallel_from`: with fewer steps for a partition, one thread does them */
 };
 
 static uint64_t steps_of(const struct partitions *all) {
@@ -113,6 +113,16 @@ static void work_in_parallel(struct partitions *all, uint64_t share) {
     share_end(all);
 }
 
+/* Returns a partition that is at work alone, with all steps that are left. */
+static struct core *alone(const struct partitions *all, uint32_t part, uint64_t budget) {
+    struct core *core = all->cores[part];
+    if (core->is_out) {
+        longjmp(*core->without_memory, 1);
+    }
+    core->budget = core->steps + steps_left(all, budget);
+    return core;
+}
+
 /* Does some of what is certain. */
 static void advance(struct partitions *all, uint64_t budget) {
     uint64_t share = share_of(all, budget);
@@ -120,19 +130,14 @@ static void advance(struct partitions *all, uint64_t budget) {
         work_in_parallel(all, share);
     }
     for (uint32_t k = 0; k < all->count; k++) {
-        struct core *core = all->cores[k];
-        if (core->is_out) {
-            longjmp(*core->without_memory, 1);
-        }
-        core->budget = core->steps + steps_left(all, budget);
+        struct core *core = alone(all, k, budget);
         work_at_border(core);
     }
     if (share_of(all, budget) > 0 && is_worth_it(all)) {
         return;
     }
     for (uint32_t k = 0; k < all->count; k++) {
-        struct core *core = all->cores[k];
-        core->budget = core->steps + steps_left(all, budget);
+        struct core *core = alone(all, k, budget);
         visit_listed(core, &core->listed, all->count > 1 ? VISITS_ALONE : UINT64_MAX);
     }
 }
@@ -204,11 +209,7 @@ static bool pick_in_parallel(struct partitions *all, cycle time, uint64_t budget
     work_in_parallel(all, share);
     all->present = -1;
     for (uint32_t k = 0; k < all->count; k++) {
-        struct core *core = all->cores[k];
-        if (core->is_out) {
-            longjmp(*core->without_memory, 1);
-        }
-        core->budget = core->steps + steps_left(all, budget);
+        struct core *core = alone(all, k, budget);
         deliver_at_border(core);
         pick_all(core, time);
     }

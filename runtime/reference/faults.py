@@ -1,4 +1,4 @@
-"""What ends the work on a task or an operation: an error, the last step of a run, the end of an epoch."""
+"""Exceptions that stop a task or an operation: an error, no step left, the end of an epoch."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Machine:
         self._limit = NEVER
         self.step_limit: int | None = None
         self.limit_number = 0
-        """How often that has been set."""
+        """The number of calls of `limit` so far."""
         self._taken: Counter[int] = Counter()
         """Steps of each PE since they have been limited."""
         self._running: PE | None = None

@@ -87,7 +87,7 @@ class PE:
     unmasked: int = 0
     """Floating point exceptions that stop it, as bits."""
     datapath: Datapath | None = None
-    """What its operations share, if they have several priorities."""
+    """Its datapath, if its operations have several priorities."""
 
     # The task that runs, or waits for an operation
     task: Task | None = None

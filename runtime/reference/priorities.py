@@ -86,7 +86,7 @@ class Datapath:
     open: list[int] = field(default_factory=list[int])
     """The levels of the operations that receive, or are held back, and are not done."""
     turns: int = 0
-    """How many of these can be held back."""
+    """The number of open operations that can be held back."""
     issued: int = 0
     most: int = MAX_WORKS
     """Works from which on those that are done are looked for."""
@@ -201,7 +201,7 @@ class HeldSend:
         self._await_turn(machine)
 
     def _ready(self, machine: Machine) -> int | None:
-        """Return when it may send its next element as far as is known; None if there is no room for it."""
+        """Return the earliest cycle in which it may send its next element; None if there is no room for it."""
         found = room(self.send.queue.paths, UNBOUNDED, [(-UNBOUNDED, 0)], partial(self._await_turn, machine))
         datapath = self.send.issue.pe.datapath
         if not found.count or datapath is None:

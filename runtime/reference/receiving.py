@@ -326,7 +326,7 @@ def _take(machine: Machine, operation: OpenOperation) -> bool:
 
 
 def _await_turn(machine: Machine, operation: OpenOperation) -> None:
-    """Have an operation that can be held back look when it can take its next element, as far as is known."""
+    """Schedule the turn of an operation that can be held back, if its next element is there."""
     cycle = _ready(machine, operation)
     if cycle is not None:
         assert operation.turn is not None

@@ -23,13 +23,13 @@ def parse(text: str, *, verify: bool = True) -> ModuleOp:
     return module
 
 
-def spin(turns: int | str, cell: str = "@x") -> str:
-    """Return code that loads and stores a cell so many times."""
+def spin(turns: int | str, cell: str = "@x", *, label: str = "") -> str:
+    """Return code that loads and stores a cell so many times; its values end in `label`."""
     return f"""
-      %from = arith.constant 0 : index
-      %step = arith.constant 1 : index
-      %to = arith.constant {turns} : index
-      scf.for %i = %from to %to step %step {{
-        %v = flow.load {cell}[] : i32
-        flow.store %v, {cell}[] : i32
+      %from{label} = arith.constant 0 : index
+      %step{label} = arith.constant 1 : index
+      %to{label} = arith.constant {turns} : index
+      scf.for %i{label} = %from{label} to %to{label} step %step{label} {{
+        %v{label} = flow.load {cell}[] : i32
+        flow.store %v{label}, {cell}[] : i32
       }}"""

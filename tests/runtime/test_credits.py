@@ -15,7 +15,7 @@ from loomir.operations.prices import of
 from loomir.runtime import Deadlock
 
 from ..searches import examples
-from .flow_modules import parse
+from .flow_modules import parse, spin
 from .machines import load
 
 SLOW = 2
@@ -51,17 +51,6 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(draw(st.sampled_from(["wse2", "wse3"])), draw(st.integers(1, 4)), sends, receives, draw(st.booleans()))
 
 
-def spin(turns: int, label: str) -> str:
-    return f"""
-      %f{label} = arith.constant 0 : index
-      %s{label} = arith.constant 1 : index
-      %t{label} = arith.constant {turns} : index
-      scf.for %i{label} = %f{label} to %t{label} step %s{label} {{
-        %v{label} = flow.load @x[] : i32
-        flow.store %v{label}, @x[] : i32
-      }}"""
-
-
 def moved(to: str, source: str, slow: bool) -> str:
     """Return an operation that moves elements, or multiplies them by the first of all."""
     return f"fmuls {to}, {source}, %one" if slow else f"fmovs {to}, {source}"
@@ -78,7 +67,7 @@ def program(case: Case) -> str:
         then = "" if case.asynchronous else f"flow.activate @send{k + 1}"
         sends.append(f"""flow.task local @send{k} id {8 + k}{" active" if k == 0 else ""} {{
           %one = arith.constant 1.0 : f32
-          {spin(turns, f"{k}")}
+          {spin(turns, label=f"{k}")}
           %a = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
           %o = flow.queue_stream @out extent {count} : !flow.stream<f32>
           flow.apply {moved("%o", "%a", slow)} {follows}: {types(slow)}
@@ -87,7 +76,7 @@ def program(case: Case) -> str:
         }}""")
     last = f"flow.task local @send{len(sends)} id {8 + len(sends)} {{ flow.return }}"
     receives = "".join(
-        f"""{spin(turns, f"r{k}")}
+        f"""{spin(turns, label=f"r{k}")}
           %b{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
           %n{k} = flow.queue_stream @in extent {count} : !flow.stream<f32>
           flow.apply {moved(f"%b{k}", f"%n{k}", slow)} : {types(slow)}"""

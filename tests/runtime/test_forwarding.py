@@ -14,7 +14,7 @@ from loomir.operations.prices import of
 from loomir.runtime import Deadlock
 
 from ..searches import examples
-from .flow_modules import parse
+from .flow_modules import parse, spin
 from .machines import load
 
 SLOW = 2
@@ -25,15 +25,6 @@ PRICES = of({"single_multiply": SLOW})
 def program(target: str, sends: list[int], late: int, receives: list[tuple[int, int]], *, slow: bool) -> str:
     """The first of three PEs sends to the second, which passes on what it gets to the third."""
     total = sum(sends)
-
-    def spin(turns: int, label: str) -> str:
-        return f"""%f{label} = arith.constant 0 : index
-          %s{label} = arith.constant 1 : index
-          %t{label} = arith.constant {turns} : index
-          scf.for %i{label} = %f{label} to %t{label} step %s{label} {{
-            %v{label} = flow.load @x[] : i32
-            flow.store %v{label}, @x[] : i32
-          }}"""
 
     def task(body: str) -> str:
         return f"""flow.buffer @a at 0 : memref<240xf32>
@@ -50,13 +41,13 @@ def program(target: str, sends: list[int], late: int, receives: list[tuple[int, 
         for k, count in enumerate(sends)
     )
     kind = "fmuls %o, %i, %one : !flow.stream<f32>, !flow.stream<f32>, f32"
-    passed = f"""{spin(late, "w")}
+    passed = f"""{spin(late, label="w")}
       %one = arith.constant 1.0 : f32
       %o = flow.queue_stream @out extent {total} : !flow.stream<f32>
       %i = flow.queue_stream @in extent {total} : !flow.stream<f32>
       flow.apply {kind if slow else "fmovs %o, %i : !flow.stream<f32>, !flow.stream<f32>"}"""
     received = "".join(
-        f"""{spin(turns, f"r{k}")}
+        f"""{spin(turns, label=f"r{k}")}
           %b{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
           %n{k} = flow.queue_stream @in extent {count} : !flow.stream<f32>
           flow.apply fmovs %b{k}, %n{k} : !flow.stream<f32>, !flow.stream<f32>"""

@@ -16,7 +16,7 @@ from loomir.operations.prices import of
 from loomir.targets.model import LEVELS
 
 from ..searches import examples
-from .flow_modules import parse
+from .flow_modules import parse, spin
 from .machines import load
 
 pytestmark = pytest.mark.executors("reference", "core")
@@ -52,21 +52,11 @@ class Part:
     """It sends what it reads."""
 
 
-def spin(turns: int, label: str) -> str:
-    return f"""%f{label} = arith.constant 0 : index
-      %s{label} = arith.constant 1 : index
-      %t{label} = arith.constant {turns} : index
-      scf.for %i{label} = %f{label} to %t{label} step %s{label} {{
-        %v{label} = flow.load @x[] : i32
-        flow.store %v{label}, @x[] : i32
-      }}"""
-
-
 def issued(number: int, part: Part, count: int) -> str:
     destination = "out" if part.passes or part.queue == "out" else None
     source = None if part.queue == "out" else part.queue
     walk = f"at {100 * number} strides [1] extents [{count}] : !flow.stream<f32>"
-    lines = [spin(part.turns, f"w{number}")]
+    lines = [spin(part.turns, label=f"w{number}")]
     for name, queue in ((f"%d{number}", destination), (f"%s{number}", source)):
         made = f"flow.stream @a {walk}" if queue is None else (
             f"flow.queue_stream @{queue} extent {count} : !flow.stream<f32>"
@@ -102,7 +92,7 @@ def program(
           flow.route @{side} on [1, 1] from [{side}] to [ramp]
         """
         body = "".join(
-            f"""{spin(turns, f"w{k}")}
+            f"""{spin(turns, label=f"w{k}")}
               %a{k} = flow.stream @a at 0 strides [1] extents [{count}] : !flow.stream<f32>
               %o{k} = flow.queue_stream @out extent {count} : !flow.stream<f32>
               flow.apply fmovs %o{k}, %a{k} : !flow.stream<f32>, !flow.stream<f32>
@@ -122,7 +112,7 @@ def program(
     inputs = "".join(
         f"flow.queue input @{side} id {2 + k} colors [@{side} on [:, :]]\n" for k, side in enumerate(SIDES)
     )
-    last = f"""{spin(late, "w")}
+    last = f"""{spin(late, label="w")}
       %a = flow.stream @a at 0 strides [1] extents [{total}] : !flow.stream<f32>
       %i = flow.queue_stream @in extent {total} : !flow.stream<f32>
       flow.apply fmovs %a, %i : !flow.stream<f32>, !flow.stream<f32>"""
