@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 ASKED = frozenset(
     (
-        "color", "constant", "constant_at", "constant_of", "descriptor_at", "dispatcher", "function_number",
+        "check_width", "color", "constant",
+        "constant_at", "constant_of", "descriptor_at", "dispatcher", "function_number",
         "is_bound", "is_host_stream", "is_initialized", "is_outlined", "local_array", "local_symbols", "name_queue",
         "queue", "receives_by_queue", "report_queue", "set_descriptor_at", "spill", "symbol_of", "task_symbol", "use",
     )

@@ -16,7 +16,7 @@ from .comptime_known import reason
 from .emit import Builder, has_one_register
 from .evaluator import Evaluator, Mistyped, Unchecked
 from .types import Type
-from .values import VOID, Local, Split, Value
+from .values import VOID, Local, Split, Value, WidthChanges
 
 
 def opaque(ev: Evaluator, local: Local) -> Value | None:
@@ -82,6 +82,6 @@ def check(ev: Evaluator, run: Function[[], object], note: Note) -> None:
         (first, *rest) = error.diagnostics
         first = Diagnostic(first.source, first.start, first.end, first.message, (*first.notes, note))
         raise CslError([first, *rest]) from None
-    except (CslError, Unchecked, Split):
+    except (CslError, Unchecked, Split, WidthChanges):
         # What cannot be told without the values is left to the code that is part of the program.
         return

@@ -46,7 +46,7 @@ from .places import UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
 from .registry import load_rules
 from .search_path import SearchPath
-from .values import Callable, Lanes, Split, Value, boolean, string
+from .values import Callable, Lanes, Split, Value, WidthChanges, boolean, string
 
 MAX_PYTHON_FRAMES = 60_000
 """Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""
@@ -303,6 +303,11 @@ class Assembly:
                 current = pending.pop()
                 try:
                     pe, op = self._pe(current, names)
+                except WidthChanges as change:
+                    session.bodies.drop()
+                    session.widths[current.path.stem, change.symbol, change.place] = change.unit
+                    pending.append(current)
+                    continue
                 except Split as split:
                     session.bodies.drop()
                     whole = Lanes(len(current.columns))
@@ -347,10 +352,11 @@ class Assembly:
     # The fabric
 
     def _fabric(self) -> list[Operation]:
+        changing = self.session.changing_colors
         colors = sorted(self.used_colors | self.routers.colors())
         operations: list[Operation] = []
         for number in colors:
-            operations.append(color := wse.ColorOp(color_symbol(number), number))
+            operations.append(color := wse.ColorOp(color_symbol(number), number, changes=number in changing))
             set_source_name(color, self.session.color_name(number))
         operations += self.routers.operations()
         for (number, way), places in self.streams.items():

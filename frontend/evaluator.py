@@ -128,6 +128,10 @@ class Session:
         self.results = Results()
         self.color_names: dict[int, str] = {}
         """What the layout calls colors, by number."""
+        self.widths: dict[tuple[str, str, int], int] = {}
+        """Words of the elements of DSD variables whose first array has others: by PE program, symbol and place."""
+        self.changing_colors: set[int] = set()
+        """Colors whose routes programs change, or that they tear down, while they run."""
         self.color_names_of_pes: dict[int, str] = {}
         """What the code of PEs calls them."""
 

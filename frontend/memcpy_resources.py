@@ -25,7 +25,8 @@ def check_pe(ev: Evaluator, pe: PeProgram) -> None:
         if kind == "color" and number in memcpy.colors:
             _fail(source, node, f"color {number}", _listed("colors", memcpy.colors), "color")
     for (kind, number), binding in pe.bindings.items():
-        if kind is wse.TaskKind.LOCAL and number in memcpy.local_task_ids:
+        is_dispatcher = number == ev.session.target.teardown_task and binding.task.module.is_library
+        if kind is wse.TaskKind.LOCAL and number in memcpy.local_task_ids and not is_dispatcher:
             ids = _listed("local task ids", memcpy.local_task_ids)
             _fail(binding.source, binding.node, f"local task id {number}", ids, "id")
         if kind is wse.TaskKind.CONTROL and number in memcpy.control_task_ids:

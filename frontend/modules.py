@@ -29,11 +29,7 @@ INTERNAL = frozenset({"cycle_counter", "kernels/fft/fft3d_pe", "kernels/fft/penc
 PARTS = ("sdklayout/", "tile_config/")
 """Directories of library files that nobody imports by themselves: members of a library, and what layouts place."""
 
-PROVIDED_LATER = frozenset(
-    {
-        "memcpy/memcpy_switches",
-    }
-)
+PROVIDED_LATER: frozenset[str] = frozenset()
 """Libraries the SDK documents, and its programs use, that do not exist here yet."""
 
 

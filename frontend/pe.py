@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, cast
 
@@ -35,7 +35,7 @@ from ..operations.bit_patterns import are_all_same
 from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
-from .descriptors import DESCRIPTORS
+from .descriptors import DESCRIPTORS, MemoryDescriptor
 from .emit import Builder, has_one_register, in_ir, memref, place, scalar, stored
 from .evaluator import Effect, Evaluator, Session
 from .frames import Frame
@@ -45,7 +45,7 @@ from .packing import to_words
 from .recursion import OutlinedFunction
 from .scalars import bits as bits_of
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Lanes, Value, content, is_by_content, is_ssa
+from .values import Address, Buffer, Callable, Column, Lanes, Value, WidthChanges, content, is_by_content, is_ssa
 
 TASK_KINDS = {
     types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
@@ -319,6 +319,9 @@ class PeProgram:
                 for position, item in enumerate(data):
                     self._put(ev, type.element, item, start + position * step, image, symbol, node)
             case types.Descriptor():
+                unit = self.session.widths.get((self.name, symbol, start))
+                if unit is not None:
+                    data = replace(data, unit=unit, element=None)
                 self._descriptors[symbol, start] = data
                 for position, part in enumerate(data.parts()):
                     image.put(start + 2 * position, 2, part)
@@ -406,6 +409,19 @@ class PeProgram:
             held = [each for (symbol, _), each in self._descriptors.items() if symbol == where.buffer.symbol]
             return held[0] if held and all(map(held[0].like, held)) else None
         return self._descriptors.get((where.buffer.symbol, where.offset * where.unit))
+
+    def check_width(self, where: Address, held: DESCRIPTORS, given: DESCRIPTORS) -> None:
+        """Raise WidthChanges if a DSD variable differs from what it is given in the width of elements alone.
+
+        One that has been given that of 16 bits and of 32 bits is left alone.
+        """
+        if not isinstance(held, MemoryDescriptor) or not isinstance(given, MemoryDescriptor):
+            return
+        if where.buffer is None or is_ssa(where.offset) or not replace(held, unit=given.unit).like(given):
+            return
+        place = where.buffer.symbol, where.offset * where.unit
+        if (self.name, *place) not in self.session.widths:
+            raise WidthChanges(*place, given.unit)
 
     def set_descriptor_at(self, where: Address, descriptor: DESCRIPTORS) -> None:
         if where.buffer is not None and not is_ssa(where.offset):

@@ -461,6 +461,7 @@ class Memory(Place):
         if template is None:
             ev.pe.set_descriptor_at(self.where, data)
         elif not template.like(data):
+            ev.pe.check_width(self.where, template, data)
             ev.fail(
                 node,
                 "this DSD differs from those this variable has held in what cannot change at run time "

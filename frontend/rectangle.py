@@ -105,8 +105,9 @@ class Routers:
         found: list[Operation] = []
         for config, (effect, places) in self._routes.items():
             op = wse.RouteOp(
-                color_symbol(config.color), placement(places), config.inputs, config.outputs, config.switch
-            )
+                color_symbol(config.color), placement(places), config.inputs, config.outputs, config.switch,
+                teardown=config.teardown,
+            )  # fmt: skip
             op.location = location(effect.source, effect.node)
             found.append(op)
         return found

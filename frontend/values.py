@@ -74,6 +74,15 @@ class Split(Exception):
         self.column = column
 
 
+class WidthChanges(Exception):
+    """Raised where a DSD variable is given a DSD over elements of another width than its first one has: code that uses
+    it is to be emitted for that width, also what has been emitted before."""
+
+    def __init__(self, symbol: str, place: int, unit: int) -> None:
+        super().__init__()
+        self.symbol, self.place, self.unit = symbol, place, unit
+
+
 class Value:
     """A typed value. Immutable: what changes makes a new one."""
 

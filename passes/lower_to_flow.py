@@ -121,10 +121,13 @@ class _ProgramLowering:
         for op in self.program.body.block.ops:
             match op:
                 case wse.ColorOp():
-                    new = flow.ColorOp(op.sym_name.data, self.colors[op.sym_name.data])
+                    new = flow.ColorOp(op.sym_name.data, self.colors[op.sym_name.data], changes=op.changes is not None)
                     set_source_name(new, source_name(op))
                 case wse.RouteOp():
-                    new = flow.RouteOp(op.color, op.placement.data, op.input_ports, op.output_ports, op.switch)
+                    new = flow.RouteOp(
+                        op.color, op.placement.data, op.input_ports, op.output_ports, op.switch,
+                        teardown=op.teardown is not None,
+                    )  # fmt: skip
                 case wse.HostStreamOp():
                     new = flow.HostStreamOp(op.color, op.way.data, op.placement.data)
                 case wse.MessageNetworkOp():

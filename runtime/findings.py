@@ -121,7 +121,13 @@ class Code(IntEnum):
     SWITCHES_LOOP = 49
     """Color; the record's PE is one of the circle, the source place the color's."""
     TEARDOWN = 50
-    """Color; the record's PE is the router's, the source place the color's."""
+    """Color, which is not one whose routes change; the record's PE is the router's, the source place the color's."""
+    TEARDOWN_UNHANDLED = 51
+    """Color; the same. The program of the PE has no task for it."""
+    REGISTER_UNKNOWN = 52
+    """Word address."""
+    SWITCH_POSITION_MISSING = 53
+    """Color, position."""
 
     # Warnings
     INDEX_OUTSIDE = 64

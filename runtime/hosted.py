@@ -391,7 +391,7 @@ def outline(fabric: Fabric) -> Outline:
     tables, shape = fabric.tables, (fabric.height, fabric.width)
     names = tables.strings
     colors: list[tuple[str, Color]] = [
-        (names[name], Color(number, names[label])) for name, label, _, number in tables["colors"].tolist()
+        (names[name], Color(number, names[label])) for name, label, _, number, _ in tables["colors"].tolist()
     ]
     buffers: dict[str, Buffer] = {}
     functions: dict[str, Function] = {}

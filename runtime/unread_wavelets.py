@@ -99,6 +99,15 @@ def at_router(label: str, place: Unit, count: int, port: int, position: int, tak
     return Unread(plain(label), place, count, None, None, label, state)
 
 
+def before_torn_down(label: str, place: Unit, count: int, port: int) -> Unread:
+    """Return wavelets that have come to a router where their color is in a teardown phase."""
+    state = (
+        f"{'waits' if count == 1 else 'wait'} at the router of PE {place}, from {PORTS[port]}: the color is in a "
+        "teardown phase there"
+    )
+    return Unread(plain(label), place, count, None, None, label, state)
+
+
 def before_full(label: str, place: Unit, count: int, port: int) -> Unread:
     """Return wavelets that a router does not pass on, since the links or queues behind it are full."""
     state = (

@@ -62,6 +62,15 @@ def closed_switch(
     )
 
 
+def torn_down(pe: str, color: str, count: int, port: str) -> str:
+    """Return that wavelets wait at a router where their color is in a teardown phase, and what to do."""
+    waits = f"{count} wavelet{' waits' if count == 1 else 's wait'}"
+    return (
+        f"color {color} is in a teardown phase at {pe}, where {waits} from {port}; end it there with teardown.exit of "
+        "<tile_config>"
+    )
+
+
 def full_queue(queue: str, pe: str) -> str:
     """Return that wavelets of a color with switches stand still because nothing reads a queue."""
     return f"input queue {queue} of {pe} is full and is not read; receive there as many wavelets as are sent"

@@ -159,6 +159,25 @@ class MemcpyResources:
 
 
 @dataclass(frozen=True)
+class Registers:
+    """Word addresses of the configuration registers of a PE that are simulated; `targets.wavelets` has their bits.
+
+    That of the base of colors and of switches on WSE-2 are published in programs; all others are assumed.
+    """
+
+    addresses: range = range(0x7E00, 0x8000)
+    """Where registers are."""
+    colors: int = 0x7F20
+    """Color c at colors + c: its route, pop mode and teardown phase. A multiple of 32, as the next ones."""
+    switches: int = 0x7F40
+    """Its switch: current position and ring mode; on WSE-2 also positions 1 to 3."""
+    positions: tuple[int, ...] = (0x7F60, 0x7F80, 0x7FA0)
+    """Positions 1 to 3 of its switch; empty on WSE-2."""
+    teardown_pending: int = 0x7FC0
+    """Two words: the colors that have been torn down since it was read."""
+
+
+@dataclass(frozen=True)
 class Target:
     """One generation of the wafer as a program sees it."""
 
@@ -212,6 +231,9 @@ class Target:
     message_colors: tuple[int, ...] = ()
     """What <message_passing> uses wherever it is imported, the color that receivers get messages on last; empty where
     there is no such library."""
+    teardown_task: int = 29
+    """The local task that a teardown command starts on the PE of each router that it passes."""
+    registers: Registers = Registers()
     call_bytes: int = 2
     """What a call takes of the PE's memory while it is open: where it returns to. Assumed."""
     call_register_bytes: int = 4

@@ -70,3 +70,26 @@ PORTS = ("ramp", "north", "east", "south", "west")
 
 SWITCH_POSITIONS = 4
 """Positions of a color's switch in a router, the route itself included."""
+
+# Configuration registers of a color (targets.model.Registers)
+
+REGISTER_PORTS = ("west", "east", "south", "north", "ramp")
+"""Ports in registers: bit 0 to 4 are those that a color goes to, 5 to 9 those that it comes from (public programs for
+WSE-2 write these registers; assumed for WSE-3)."""
+
+POP_MODE_SHIFT = 12
+"""Where the register of a color has its pop mode, two bits (as above; the values are assumed)."""
+
+TEARDOWN_SHIFT = 14
+"""Its bit for a teardown phase (as above)."""
+
+RING_SHIFT, POSITION_SHIFT = 12, 13
+"""Where the register of a switch has its ring mode, and its current position, two bits (as above)."""
+
+POSITION_BITS, INPUT_SHIFT, INVALID_PORT = 4, 3, 5
+"""Of the register of a switch on WSE-2: bits of positions 1 to 3, from bit 0 on; in each the bit that says that it
+changes where the color comes from; and the number, in place of a port's, of a position that is not given (as above)."""
+
+SETS_TRANSMIT_SHIFT, SETS_RECEIVE_SHIFT = 10, 11
+"""Bits of the registers of positions on WSE-3, which have ports as those of colors: that it names where the color goes,
+and where it comes from. Assumed."""

@@ -16,7 +16,7 @@ from ...dialects.machine.code import Bodies
 from ...dialects.machine.region import RegionAttr, indices_text
 from ...dialects.machine.source_names import shown_name
 from ...dialects.machine.switches import POP_MODES, settings
-from ...runtime.tables.format import EXPORT_BUFFER, NONE, Tables
+from ...runtime.tables.format import EXPORT_BUFFER, NONE, SETS_RECEIVE, SETS_TRANSMIT, Tables
 from ...targets.wavelets import PORTS, SWITCH_POSITIONS
 from .interning import Sections
 from .units import Shared, Units
@@ -59,8 +59,9 @@ class _Fabric:
                 labels.add(label)
                 name = member.sym_name.data
                 self.colors[name] = sections.add(
-                    "colors", sections.string(name), sections.string(label), sections.place(member), number
-                )
+                    "colors", sections.string(name), sections.string(label), sections.place(member), number,
+                    int(member.changes is not None),
+                )  # fmt: skip
         for member in members:
             self._member(member)
         self._place_classes()
@@ -79,8 +80,9 @@ class _Fabric:
                 color, regions = self._color(op, op.color.root_reference.data), self._regions(op.regions_attr)
                 switch = NONE if op.switch is None else self._switch(op, receive, transmit)
                 sections.add(
-                    "routes", color, *regions, switch, sections.place(op), _port_bits(receive), _port_bits(transmit)
-                )
+                    "routes", color, *regions, switch, sections.place(op), _port_bits(receive), _port_bits(transmit),
+                    int(op.teardown is not None),
+                )  # fmt: skip
             case flow.HostStreamOp():
                 color = self._color(op, op.color.root_reference.data)
                 sections.add("host_streams", color, *self._regions(op.regions_attr), int(op.way.data == "out"))
@@ -118,9 +120,15 @@ class _Fabric:
         every += [None] * (SWITCH_POSITIONS - len(every))
         ports = [(0, 0) if each is None else (_port_bits(each[0]), _port_bits(each[1])) for each in every]
         valid = sum(1 << position for position, each in enumerate(every) if each is not None)
+        sets = [SETS_RECEIVE | SETS_TRANSMIT] + [0] * (SWITCH_POSITIONS - 1)
+        for number, attribute in enumerate(switch.positions):
+            position = attribute.position
+            sets[number + 1] = (SETS_RECEIVE if position.receive is not None else 0) | (
+                SETS_TRANSMIT if position.transmit is not None else 0
+            )
         return self.sections.intern(
-            "switches", tuple(receive for receive, _ in ports), tuple(transmit for _, transmit in ports), valid,
-            int(switch.is_ring), POP_MODES.index(switch.pop_mode.data), switch.current.data,
+            "switches", tuple(receive for receive, _ in ports), tuple(transmit for _, transmit in ports), tuple(sets),
+            valid, int(switch.is_ring), POP_MODES.index(switch.pop_mode.data), switch.current.data,
         )  # fmt: skip
 
     def _place_classes(self) -> None:

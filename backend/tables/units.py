@@ -408,6 +408,8 @@ class Units:
         self.tasks[name] = row
         if op.is_local:
             self._local.add(row)
+            if op.task_id.value.data == self.target.teardown_task:
+                self.expect(row, COMPLETION_ACTIVATES)
         if queue_name is not None:
             other = self.inputs[queue_name]
             if other is not None:

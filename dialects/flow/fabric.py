@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Block, Region
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
@@ -98,22 +98,30 @@ class FabricOp(SymbolDefinition):
 
 @irdl_op_definition
 class ColorOp(SymbolDefinition):
-    """Names a routable color."""
+    """Names a routable color, whose routes programs may write while they run if it `changes`."""
 
     NOUN: ClassVar = "a color"
 
     name = "flow.color"
     color = prop_def(IntegerAttr)
+    changes = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(FabricOp))
 
-    def __init__(self, name: str, color: int):
-        super().__init__(properties={"sym_name": StringAttr(name), "color": IntegerAttr(color, i64)})
+    def __init__(self, name: str, color: int, *, changes: bool = False):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "color": IntegerAttr(color, i64),
+                "changes": UnitAttr() if changes else None,
+            }
+        )
 
     @classmethod
     def parse(cls, parser: Parser) -> ColorOp:
         name = parser.parse_symbol_name().data
         parser.parse_punctuation("=")
-        op = cls(name, parser.parse_integer(allow_boolean=False))
+        number = parser.parse_integer(allow_boolean=False)
+        op = cls(name, number, changes=parser.parse_optional_keyword("changes") is not None)
         op.attributes.update(parse_attributes(parser))
         return op
 
@@ -121,6 +129,8 @@ class ColorOp(SymbolDefinition):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(f" = {self.color.value.data}")
+        if self.changes is not None:
+            printer.print_string(" changes")
         print_attributes(printer, self)
 
 
@@ -134,7 +144,8 @@ def color_named(symbol: SymbolRefAttr, scope: Scope) -> ColorOp:
 class RouteOp(SymbolUser):
     """Sets the router of every unit of a region for one color: wavelets from any port of `from` leave by every
     port of `to`. Where two routes of a color meet, the later one holds. A `switch` gives the route further positions,
-    as in `wse.route`: where any route of a color has one, its wavelets go from router to router."""
+    as in `wse.route`: where any route of a color has one, its wavelets go from router to router. With `teardown` the
+    color starts in a teardown phase."""
 
     name = "flow.route"
     color = prop_def(SymbolRefAttr)
@@ -142,6 +153,7 @@ class RouteOp(SymbolUser):
     receive = prop_def(ArrayAttr[StringAttr])
     transmit = prop_def(ArrayAttr[StringAttr])
     switch = opt_prop_def(SwitchAttr)
+    teardown = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(FabricOp))
 
     def __init__(
@@ -151,12 +163,15 @@ class RouteOp(SymbolUser):
         receive: Sequence[str],
         transmit: Sequence[str],
         switch: SwitchAttr | None = None,
+        *,
+        teardown: bool = False,
     ):
         super().__init__(
             properties={
                 "color": SymbolRefAttr(color) if isinstance(color, str) else color,
                 "regions": ArrayAttr(regions),
                 "switch": switch,
+                "teardown": UnitAttr() if teardown else None,
                 "receive": ArrayAttr([StringAttr(port) for port in receive]),
                 "transmit": ArrayAttr([StringAttr(port) for port in transmit]),
             }
@@ -176,7 +191,8 @@ class RouteOp(SymbolUser):
 
         receive, transmit = ports("from"), ports("to")
         switch = parse_switch(parser) if parser.parse_optional_keyword("switch") is not None else None
-        op = cls(color, regions.data, receive, transmit, switch)
+        teardown = parser.parse_optional_keyword("teardown") is not None
+        op = cls(color, regions.data, receive, transmit, switch, teardown=teardown)
         op.attributes.update(parse_attributes(parser))
         return op
 
@@ -189,6 +205,8 @@ class RouteOp(SymbolUser):
             printer.print_string(f" {keyword} [{', '.join(port.data for port in ports)}]")
         if self.switch is not None:
             printer.print_string(f" switch {switch_text(self.switch)}")
+        if self.teardown is not None:
+            printer.print_string(" teardown")
         print_attributes(printer, self)
 
     def verify_(self) -> None:

@@ -102,7 +102,7 @@ def verify_task(
 def verify_task_id(task: str, number: int, target: Target, *, control: bool) -> None:
     """Raise VerifyException if `target` does not offer the id to a control task, or else to a local one."""
     allowed = target.control_task_ids if control else target.local_task_ids
-    if not control and number in target.reserved_local_task_ids:
+    if not control and number in target.reserved_local_task_ids and number != target.teardown_task:
         raise VerifyException(f"{task} has id {number}, which {target.name} reserves for the system; choose another")
     if number not in allowed:
         raise VerifyException(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
@@ -44,22 +44,33 @@ class ColorOp(SymbolDefinition):
     ```
     wse.color @east0
     wse.color @east1 = 3
+    wse.color @turns = 4 changes
     ```
 
-    Without an id, lowering chooses one of the target's routable colors.
+    Without an id, lowering chooses one of the target's routable colors. The routes of one that `changes` may be written
+    by programs while they run.
     """
 
     NOUN: ClassVar = "a color"
 
     name = "wse.color"
     id = opt_prop_def(IntegerAttr)
+    changes = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(ProgramOp))
 
-    def __init__(self, name: str, id: int | None = None, attributes: Mapping[str, Attribute] | None = None):
+    def __init__(
+        self,
+        name: str,
+        id: int | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+        *,
+        changes: bool = False,
+    ):
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "id": None if id is None else IntegerAttr(id, i64),
+                "changes": UnitAttr() if changes else None,
             },
             attributes=attributes or {},
         )
@@ -70,13 +81,16 @@ class ColorOp(SymbolDefinition):
         number = None
         if parser.parse_optional_punctuation("=") is not None:
             number = parser.parse_integer(allow_boolean=False)
-        return cls(name, number, parse_attributes(parser))
+        changes = parser.parse_optional_keyword("changes") is not None
+        return cls(name, number, parse_attributes(parser), changes=changes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         if self.id is not None:
             printer.print_string(f" = {self.id.value.data}")
+        if self.changes is not None:
+            printer.print_string(" changes")
         print_attributes(printer, self)
 
 
@@ -89,6 +103,7 @@ class RouteOp(SymbolUser):
     wse.route @down on [1, 1:] + [3, 1:] from [north] to [ramp, south]
     wse.route @turn on [1, 1] from [ramp] to [north] switch [to [west], to [east], to [south]] at 1 ring
     wse.route @line on [1:, 0] from [west] to [east] switch [from [ramp] to [ramp], invalid] always_pop
+    wse.route @sum on [:, 0] from [west] to [east] teardown
     ```
 
     A `switch` lists up to three more positions, each of which changes where the color comes from (one port) or where
@@ -98,6 +113,9 @@ class RouteOp(SymbolUser):
     mode says when the router takes the first command off a passing control wavelet, so that the next router obeys the
     next one: never, `always_pop`, `pop_on_advance` (if the command has moved the switch on), or `pop_on_advance_nop`
     (that, or if it is not a command). Where the ports to go to are `[]`, wavelets end.
+
+    With `teardown` the color starts in a teardown phase: its routers pass nothing on until the program of their PE
+    ends it.
     """
 
     name = "wse.route"
@@ -106,6 +124,7 @@ class RouteOp(SymbolUser):
     inputs = prop_def(ArrayAttr[DirectionAttr])
     outputs = prop_def(ArrayAttr[DirectionAttr])
     switch = opt_prop_def(SwitchAttr)
+    teardown = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(ProgramOp))
 
     def __init__(
@@ -116,6 +135,8 @@ class RouteOp(SymbolUser):
         outputs: Sequence[Direction],
         switch: SwitchAttr | None = None,
         attributes: Mapping[str, Attribute] | None = None,
+        *,
+        teardown: bool = False,
     ):
         super().__init__(
             properties={
@@ -124,6 +145,7 @@ class RouteOp(SymbolUser):
                 "inputs": ArrayAttr(DirectionAttr(port) for port in inputs),
                 "outputs": ArrayAttr(DirectionAttr(port) for port in outputs),
                 "switch": switch,
+                "teardown": UnitAttr() if teardown else None,
             },
             attributes=attributes or {},
         )
@@ -148,6 +170,7 @@ class RouteOp(SymbolUser):
         parser.parse_keyword("to")
         outputs = _parse_directions(parser)
         switch = parse_switch(parser) if parser.parse_optional_keyword("switch") is not None else None
+        teardown = parser.parse_optional_keyword("teardown") is not None
         return cls(
             color,
             placement,
@@ -155,6 +178,7 @@ class RouteOp(SymbolUser):
             [port.data for port in outputs],
             switch,
             parse_attributes(parser),
+            teardown=teardown,
         )
 
     def print(self, printer: Printer) -> None:
@@ -168,6 +192,8 @@ class RouteOp(SymbolUser):
         _print_directions(printer, self.outputs)
         if self.switch is not None:
             printer.print_string(f" switch {switch_text(self.switch)}")
+        if self.teardown is not None:
+            printer.print_string(" teardown")
         print_attributes(printer, self)
 
     def verify_(self) -> None:

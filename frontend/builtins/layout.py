@@ -31,6 +31,8 @@ class ColorConfig:
     inputs: tuple[Direction, ...]
     outputs: tuple[Direction, ...]
     switch: SwitchAttr | None = None
+    teardown: bool = False
+    """It starts in a teardown phase."""
 
 
 @dataclass
@@ -158,10 +160,12 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
     number = ev.data(value, color, "the color")
     fields = Fields(ev, ev.expr(node), node, "the configuration of a color")
     routes, switches = fields.take("routes"), fields.take("switches")
-    for later in ("filter", "teardown"):
-        asked = fields.take(later)
-        if asked is not None and asked.data is not False:
-            ev.fail(node, f"'.{later}' of a color is not supported yet")
+    asked = fields.take("filter")
+    if asked is not None and asked.data is not False:
+        ev.fail(node, "'.filter' of a color is not supported yet")
+    teardown = fields.flag("teardown")
+    if teardown:
+        ev.session.changing_colors.add(number)
     fields.end()
     if routes is None:
         ev.fail(node, "the configuration of a color needs '.routes'; '.routes = .{}' leaves the router as it is")
@@ -193,13 +197,13 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
         if bool(inputs) != bool(outputs):
             missing = "rx" if not inputs else "tx"
             ev.fail(node, f"the route is incomplete: '.{missing}' names no direction")
-        return ColorConfig(number, inputs, outputs)
+        return ColorConfig(number, inputs, outputs, teardown=teardown)
     try:
         verify_switch(inputs, outputs, switch)
         verify_switch_on(ev.session.target, switch, f"color_{number}", number)
     except VerifyException as error:
         ev.fail(node, f"this configuration of a color is not possible: {error}")
-    return ColorConfig(number, inputs, outputs, switch)
+    return ColorConfig(number, inputs, outputs, switch, teardown)
 
 
 _POSITIONS = tuple(f"pos{number + 1}" for number in range(MAX_POSITIONS))

@@ -54,7 +54,8 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             "choose another id",
             ev.note(previous.node, "first bound here", previous.source),
         )
-    if kind is wse.TaskKind.LOCAL and number in ev.session.target.reserved_local_task_ids:
+    target = ev.session.target
+    if kind is wse.TaskKind.LOCAL and number in target.reserved_local_task_ids and number != target.teardown_task:
         name = ev.session.target.name
         ev.fail(node, f"task '{task.data.name}' has id {number}, which {name} reserves for the system; choose another")
     symbol = pe.unique(task.data.module.symbol(task.data.name))

@@ -98,6 +98,16 @@ def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             return Value(types.COMPTIME_INT, (1 << target.input_queues) - 1)
         case "output_queue_bits":
             return Value(types.COMPTIME_INT, (1 << target.output_queues) - 1)
+        case "teardown_task":
+            return Value(types.COMPTIME_INT, target.teardown_task)
+        case "color_registers":
+            return Value(types.COMPTIME_INT, target.registers.colors)
+        case "switch_registers":
+            return Value(types.COMPTIME_INT, target.registers.switches)
+        case "position_registers":
+            return Value(types.COMPTIME_INT, target.registers.positions[0])
+        case "teardown_pending":
+            return Value(types.COMPTIME_INT, target.registers.teardown_pending)
         case fact:
             raise AssertionError(fact)
 

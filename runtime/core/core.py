@@ -83,10 +83,19 @@ _POINTERS = (
 )  # fmt: skip
 
 
+class _Registers(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("start", "end", "colors", "colors_count", "switches")),
+        ("positions", ctypes.c_uint32 * 3),
+        *((name, ctypes.c_uint32) for name in ("position_count", "teardown_pending", "teardown_task")),
+    ]
+
+
 class _Input(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_void_p) for name in _POINTERS),
         ("timing", _Timing),
+        ("registers", _Registers),
         *(
             (name, ctypes.c_uint32)
             for name in (
@@ -108,7 +117,8 @@ class _Statistics(ctypes.Structure):
     _fields_ = [(name, ctypes.c_void_p) for name in ("pes", "cells", "lines", "routers", "messages", "first")]
 
 
-_ROUTERS = ("receive", "transmit", "valid", "ring", "pop_mode", "current", "senders", "crowded", "held", "readers")
+_ROUTERS = ("receive", "transmit", "valid", "ring", "pop_mode", "current", "senders", "crowded", "held", "readers",
+            "sets", "teardown")  # fmt: skip
 """Arrays of a color with switches, as `SwitchedColor` has them."""
 
 
@@ -117,6 +127,7 @@ class _Switched(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in _ROUTERS),
         ("layers", ctypes.c_uint64),
         ("color", ctypes.c_uint64),
+        ("changes", ctypes.c_uint64),
     ]
 
 
@@ -266,6 +277,12 @@ class Core:
         traps = trap_rows(self.tables)
         result.traps = self._keep(traps, traps.dtype).ctypes.data
         result.timing = _Timing(*(getattr(timing, name) for name in _TIMING))
+        registers = target.registers
+        positions = (ctypes.c_uint32 * 3)(*registers.positions)
+        result.registers = _Registers(
+            registers.addresses.start, registers.addresses.stop, registers.colors, target.routable_colors,
+            registers.switches, positions, len(registers.positions), registers.teardown_pending, target.teardown_task,
+        )  # fmt: skip
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)
         result.strings = len(self.tables.strings)
@@ -280,7 +297,7 @@ class Core:
         types = {"held": "<u2", "readers": "<i4"}
         kept = (self._keep(getattr(color, name), np.dtype(types.get(name, "u1"))) for name in _ROUTERS)
         pointers = dict(zip(_ROUTERS, (array.ctypes.data for array in kept), strict=True))
-        return _Switched(**pointers, layers=len(color.readers), color=color.color)
+        return _Switched(**pointers, layers=len(color.readers), color=color.color, changes=color.changes)
 
     def _keep(self, array: Array, dtype: np.dtype[Any]) -> Array:
         """Return an array as C sees it, which lives as long as the core."""

@@ -369,6 +369,7 @@ static void run_starts(struct core *core) {
 static void prepare(struct core *core, const struct core_input *input) {
     core->tables = *input->tables;
     core->timing = input->timing;
+    core->registers = input->registers;
     core->width = input->width;
     core->height = input->height;
     core->class_count = (uint32_t)core->tables.classes_count;

@@ -24,7 +24,10 @@ static void save_stack(struct core *core, struct pe *pe) {
 
 /* Memory */
 
-/* Returns the byte address of an element, or -1 after a finding that is an error. */
+enum { IN_REGISTERS = -2 };
+
+/* Returns the byte address of an element; -1 after a finding that is an error; and of a configuration register
+ * IN_REGISTERS less its byte address. */
 static int64_t address_of(struct core *core, struct pe *pe, const struct access *access, const int64_t *registers,
                           uint32_t where, bool stores, cycle now) {
     const struct class *class = pe->class;
@@ -37,6 +40,9 @@ static int64_t address_of(struct core *core, struct pe *pe, const struct access 
             sum += (uint64_t)registers[1] * access->bytes;
         }
         address = (int64_t)(sum & WORD_MASK);
+        if (is_register(core, address, access->bytes)) {
+            return IN_REGISTERS - address;
+        }
         if (address + access->bytes > memory) {
             fail(core, pe, ADDRESS_OUTSIDE, task, where, VALUES(address));
             return -1;
@@ -293,6 +299,18 @@ next:
         save_stack(core, pe);                                                                                          \
         return SUSPENDED;                                                                                              \
     } while (0)
+/* A configuration register is used in the order of time: the task waits until nothing earlier can happen. */
+#define WAIT_FOR_TURN                                                                                                  \
+    do {                                                                                                               \
+        pe->now = now;                                                                                                 \
+        if (core->present != now) {                                                                                    \
+            frame->pc = ip;                                                                                            \
+            pe->stopped = false;                                                                                       \
+            save_stack(core, pe);                                                                                      \
+            schedule(core, now, EVENT_ACCESS, pe->number, 0, pe);                                                      \
+            return SUSPENDED;                                                                                          \
+        }                                                                                                              \
+    } while (0)
 #define COUNT_STEP(after)                                                                                              \
     do {                                                                                                               \
         const struct instruction *following = after;                                                                   \
@@ -421,6 +439,16 @@ next:
     CASE(load): {
         const struct access *access = ip->slot.access;
         int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false, now);
+        if (address <= IN_REGISTERS) {
+            WAIT_FOR_TURN;
+            uint16_t word;
+            if (!read_configuration(core, pe, (uint32_t)(IN_REGISTERS - address) / 2, TASK, WHERE, &word)) {
+                return FAILED;
+            }
+            r[ip->a] = load_element((const uint8_t *)&word, access->kind);
+            ip++;
+            NEXT;
+        }
         if (address < 0) {
             return FAILED;
         }
@@ -431,6 +459,15 @@ next:
     CASE(store): {
         const struct access *access = ip->slot.access;
         int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true, now);
+        if (address <= IN_REGISTERS) {
+            WAIT_FOR_TURN;
+            uint32_t word = (uint32_t)(IN_REGISTERS - address) / 2;
+            if (!write_configuration(core, pe, word, TASK, WHERE, (uint16_t)r[ip->a])) {
+                return FAILED;
+            }
+            ip++;
+            NEXT;
+        }
         if (address < 0) {
             return FAILED;
         }

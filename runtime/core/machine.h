@@ -50,7 +50,7 @@ enum {
     WALK_OUTSIDE_MEMORY = 24, USES_QUEUE, USES_MICROTHREAD, USES_FIFO, SENDS_WITHOUT_COLOR, SENDS_LOST,
     SENDS_ODD_LANES, RECEIVES_WITHOUT_COLOR, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER, WALK_TOO_LONG,
     MESSAGE_EMPTY = 40, MESSAGE_TOO_LONG, MESSAGE_WITHOUT_FRONT, MESSAGE_OFF_GRID, MESSAGE_TO_NOBODY, MESSAGE_DOES_NOT_FIT,
-    CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN,
+    CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN, TEARDOWN_UNHANDLED, REGISTER_UNKNOWN, SWITCH_POSITION_MISSING,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
     TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT,
@@ -507,7 +507,8 @@ struct arrivals {
 
 /* Order */
 
-enum { EVENT_MESSAGE = 0, EVENT_ROUTER = 1, EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4, EVENT_TURN = 5 };
+enum { EVENT_MESSAGE = 0, EVENT_ROUTER = 1, EVENT_RUN = 2, EVENT_POLL = 3, EVENT_PICK = 4, EVENT_TURN = 5,
+       EVENT_ACCESS = 6 };
 
 struct event {
     cycle time;
@@ -545,7 +546,13 @@ struct switched_input {
     const uint8_t *receive, *transmit, *valid, *ring, *pop_mode, *current, *senders, *crowded;
     const uint16_t *held; /* wavelets that the link to each port holds */
     const int32_t *readers;
-    uint64_t layers, color;
+    const uint8_t *sets, *teardown;
+    uint64_t layers, color, changes;
+};
+
+/* Configuration registers: targets.model.Registers; `end` is behind the last, and there are so many `colors_count` */
+struct registers_input {
+    uint32_t start, end, colors, colors_count, switches, positions[3], position_count, teardown_pending, teardown_task;
 };
 
 /* How the floating point exceptions of an operation are computed; 0 if it has none */
@@ -592,6 +599,7 @@ struct core_input {
     const uint8_t *main_levels;
     const uint8_t *priority_levels; /* of each number of a priority */
     struct timing timing;
+    struct registers_input registers;
     uint32_t width, height, queue_count, strings, switched_count;
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
     uint32_t partitions, threads; /* so many at most */
@@ -628,6 +636,8 @@ struct core {
     struct partitions *partitions; /* partitions.h */
     struct tables tables;
     struct timing timing;
+    struct registers_input registers;
+    bool changes; /* programs may change routes: their PEs go on in the order of time alone */
     uint32_t width, height, class_count, queue_count, register_count;
     uint16_t register_place[MAX_REGISTER_FILES][256];
     uint16_t register_at[MAX_REGISTER_FILES * 256]; /* file << 8 | number of each place */
@@ -1084,6 +1094,14 @@ struct path *ramp_of(struct core *core, const struct pe *pe, const struct queue 
 void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances,
                   struct send **send);
 void router_decide(struct core *core, struct router *router, cycle now);
+void router_changes(struct core *core, struct router *router, cycle now);
+
+/* configuration.c */
+bool is_register(const struct core *core, int64_t address, uint32_t size);
+bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where,
+                        uint16_t *value);
+bool write_configuration(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where,
+                         uint16_t value);
 void router_goes_on(struct core *core, struct router *router);
 
 /* directives.c */

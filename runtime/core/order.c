@@ -363,7 +363,7 @@ static void visit(struct core *core, struct pe *pe) {
         }
         /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
          * has been taken when its head arrives. */
-        bool is_strict = pe->fifo_opens > 0 || core->networks != NULL;
+        bool is_strict = pe->fifo_opens > 0 || core->networks != NULL || core->changes;
         if (time > core->horizon ||
             (time > core->present && (is_strict || pe->held_sends > 0 || multicasts_wait(core)))) {
             if (is_strict || !is_certain(pe, task, time)) {
@@ -441,7 +441,7 @@ static void pick(struct core *core, struct pe *pe, cycle time, cycle others) {
         core->horizon = others + core->timing.inject - 1;
     }
     /* Wavelets of several senders come to their queue when they are due, and may start a task then. */
-    if (core->horizon < time || pe->held_sends > 0 || multicasts_wait(core) || runs_are_due(core)) {
+    if (core->horizon < time || core->changes || pe->held_sends > 0 || multicasts_wait(core) || runs_are_due(core)) {
         core->horizon = time;
     }
     if (!pe->is_busy) {
@@ -499,6 +499,14 @@ void pick_all(struct core *core, cycle time) {
     }
 }
 
+/* Lets a task go on that is to use configuration registers. */
+static void use_registers(struct core *core, struct pe *pe, cycle time) {
+    core->present = core->horizon = time;
+    pe->now = time;
+    pe->resumes = true;
+    visit(core, pe);
+}
+
 /* Lets the first event of a partition happen; `others` is the cycle of the first of the other partitions. */
 void happen(struct core *core, cycle others) {
     struct event event = pop(core);
@@ -521,6 +529,7 @@ void happen(struct core *core, cycle others) {
             take_turn(core, event.what, event.time);
         }
         break;
+    case EVENT_ACCESS: use_registers(core, event.what, event.time); break;
     default: admit_first(core, event.what); break;
     }
     if (core->running == NULL) {

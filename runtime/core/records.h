@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 struct at_router_record {
-    uint32_t color, pe, port, position;
+    uint32_t color, pe, port, position, taken;
     int64_t count;
 };
 struct message_record {

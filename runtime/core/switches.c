@@ -101,12 +101,28 @@ static uint8_t of_position(const struct core *core, const struct router *router,
     return array[(uint64_t)router->position * core->width * core->height + router->pe];
 }
 
-static struct router *router_at(struct core *core, struct switched *color, uint32_t pe) {
+/* Makes what programs may change of a router, as it is at the start. */
+static struct own_route *make_own_route(struct core *core, const struct switched_input *row, uint32_t pe) {
+    uint64_t pes = (uint64_t)core->width * core->height;
+    struct own_route *own = pool_take(core, &core->switches->own_routes);
+    *own = (struct own_route){.ring = row->ring[pe], .pop_mode = row->pop_mode[pe], .is_torn = row->teardown[pe]};
+    for (uint64_t k = 0; k < POSITIONS; k++) {
+        own->receive[k] = row->receive[k * pes + pe];
+        own->transmit[k] = row->transmit[k * pes + pe];
+        own->sets[k] = row->sets[k * pes + pe];
+    }
+    return own;
+}
+
+struct router *router_at(struct core *core, struct switched *color, uint32_t pe) {
     struct router *router = color->routers[pe];
     if (router == NULL) {
         router = color->routers[pe] = pool_take(core, &core->switches->routers);
         *router = (struct router){.color = color, .pe = pe, .position = color->row.current[pe], .planned = NEVER,
-                                  .waiter.router = router};
+                                  .due = NEVER, .waiter.router = router};
+        if (color->row.changes) {
+            router->own = make_own_route(core, &color->row, pe);
+        }
         router->is_crowded = of_position(core, router, color->row.crowded);
         if (color->first == NULL) {
             color->first = router;
@@ -118,9 +134,27 @@ static struct router *router_at(struct core *core, struct switched *color, uint3
     return router;
 }
 
-/* Returns whether a router takes wavelets from a port in its position. */
+/* Returns the ports from which a router takes wavelets now. */
+static uint8_t taken_ports(const struct core *core, const struct router *router) {
+    if (router->own == NULL) {
+        return of_position(core, router, router->color->row.receive);
+    }
+    return router->own->is_torn ? 0 : router->own->receive[router->position];
+}
+
 static bool takes(const struct core *core, const struct router *router, int port) {
-    return of_position(core, router, router->color->row.receive) >> port & 1;
+    return taken_ports(core, router) >> port & 1;
+}
+
+/* Returns whether a switch has a position. */
+static bool has_position(const struct core *core, const struct router *router, uint8_t position) {
+    if (position == 0 || position >= POSITIONS) {
+        return position == 0;
+    }
+    if (router->own != NULL) {
+        return router->own->sets[position] != 0;
+    }
+    return router->color->row.valid[(uint64_t)position * core->width * core->height + router->pe];
 }
 
 /* Returns whether wavelets that come to a port have to wait, for the switch, for their time, or for room. */
@@ -130,12 +164,12 @@ static bool holds(const struct core *core, const struct router *router, int port
 
 /* Returns the next position of a switch. */
 static uint8_t following(const struct core *core, const struct router *router) {
-    struct router then = *router;
-    then.position++;
-    if (then.position < POSITIONS && of_position(core, &then, router->color->row.valid)) {
-        return then.position;
+    uint8_t then = router->position + 1;
+    if (has_position(core, router, then)) {
+        return then;
     }
-    return router->color->row.ring[router->pe] ? 0 : router->position;
+    bool ring = router->own != NULL ? router->own->ring : router->color->row.ring[router->pe];
+    return ring ? 0 : router->position;
 }
 
 static void stir(struct core *core, struct router *router) {
@@ -235,14 +269,20 @@ static int decision(const struct core *core, const struct router *router, cycle 
     return best;
 }
 
+/* Has a router choose, at a cycle, what came first, at a time. */
+static void plan_at(struct core *core, struct router *router, cycle time, cycle at) {
+    router->due = time;
+    router->planned = at;
+    core->runs_due++;
+    schedule(core, at, EVENT_ROUTER, router->pe, (uint64_t)router->color->row.color, router);
+}
+
 /* Has a router choose when nothing earlier can reach it. */
 static void plan(struct core *core, struct router *router) {
     cycle time;
     decision(core, router, &time);
-    if (time < NEVER && time != router->planned && !router->is_full) {
-        router->planned = time;
-        core->runs_due++;
-        schedule(core, time, EVENT_ROUTER, router->pe, (uint64_t)router->color->row.color, router);
+    if (time < NEVER && time != router->due && !router->is_full) {
+        plan_at(core, router, time, time);
     }
 }
 
@@ -286,18 +326,38 @@ static void hop(struct core *core, struct router *router, int port, int out, con
 
 /* Returns whether a router takes the first command off a control wavelet that passes. */
 static bool pops(const struct core *core, const struct router *router, uint32_t code) {
-    uint8_t mode = router->color->row.pop_mode[router->pe];
+    uint8_t mode = router->own != NULL ? router->own->pop_mode : router->color->row.pop_mode[router->pe];
     bool moves = code == ADVANCE && following(core, router) != router->position;
     return mode == ALWAYS_POP || (mode >= POP_ON_ADVANCE && moves) || (mode == POP_ON_ADVANCE_NOP && code == NOP);
 }
 
 /* Returns the ports by which data, or a control wavelet, leaves a router, as bits. */
 static uint8_t outputs_of(const struct core *core, const struct router *router, int port, const struct passage *run) {
-    uint8_t outputs = of_position(core, router, router->color->row.transmit);
+    uint8_t outputs = router->own != NULL ? router->own->transmit[router->position]
+                                          : of_position(core, router, router->color->row.transmit);
     if (run->control && *run->words >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1) {
         outputs &= (uint8_t) ~(1 << RAMP);
     }
     return port == RAMP ? outputs : outputs & (uint8_t) ~(1 << port);
+}
+
+/* Begins a teardown phase at a router, and tells its PE. */
+static void tear_down(struct core *core, struct router *router, cycle now) {
+    router->own->is_torn = true;
+    struct pe *pe = core->pe_of[router->pe];
+    if (pe == NULL) {
+        return;
+    }
+    const struct class *class = pe->class;
+    for (uint32_t task = 0; task < class->task_count; task++) {
+        const struct task_row *row = class->tasks[task].row;
+        if (row->type == LOCAL_TASK && row->number == (int32_t)core->registers.teardown_task) {
+            core->switches->torn_down[router->pe] |= 1u << core->tables.colors[router->color->row.color].number;
+            task_complete(core, pe, task, now + core->timing.ramp, true);
+            return;
+        }
+    }
+    fail_at(core, router, TEARDOWN_UNHANDLED, now);
 }
 
 /* Sends wavelets on from a router when it is there for them, and obeys them. */
@@ -313,7 +373,7 @@ static void pass_at(struct core *core, struct router *router, int port, uint8_t 
     if (run->control) {
         uint32_t word = *run->words;
         code = word >> COMMANDS_SHIFT & (IGNORED - 1);
-        if (code == TEARDOWN_COMMAND) {
+        if (code == TEARDOWN_COMMAND && router->own == NULL) {
             fail_at(core, router, TEARDOWN, run->first);
             return;
         }
@@ -337,12 +397,36 @@ static void pass_at(struct core *core, struct router *router, int port, uint8_t 
             hop(core, router, port, out, &on);
         }
     }
-    if (run->control) {
+    if (run->control && code == TEARDOWN_COMMAND) {
+        tear_down(core, router, run->first);
+    } else if (run->control) {
         move(core, router, code);
     }
     if (made != NULL) {
         payload_drop(core, made);
     }
+}
+
+/* Finds how many wavelets may go by the first `ways` outlets, and when; if none may, the router goes on when there may be
+ * room. */
+static bool find_router_room(struct core *core, struct router *router, const struct passage *run, uint32_t ways,
+                      struct room *room) {
+    struct path **outlets = core->switches->outlets;
+    *room = (struct room){.count = run->count, .first = run->first, .rate = run->rate};
+    consider_line(room, router->free, 1);
+    for (uint32_t k = 0; k < ways; k++) {
+        if (!consider_path(room, outlets[k])) {
+            router->is_full = true;
+            wait_for_path(core, room->full, &router->waiter);
+            return false;
+        }
+    }
+    limit_to_line(room, run->first, run->rate);
+    limit_to_line(room, router->free, 1);
+    for (uint32_t k = 0; k < ways; k++) {
+        limit_to_path(room, outlets[k]);
+    }
+    return true;
 }
 
 /* Lets data, or one control wavelet, pass as far as there is room; wavelets leave in order, one a cycle at most. Returns
@@ -357,19 +441,9 @@ static bool pass(struct core *core, struct router *router, int port, struct pass
         uint8_t outputs = outputs_of(core, router, port, run);
         uint32_t ways = find_outlets(core, router, outputs);
         struct path **outlets = core->switches->outlets;
-        struct room room = {.count = run->count, .first = run->first, .rate = run->rate};
-        consider_line(&room, router->free, 1);
-        for (uint32_t k = 0; k < ways; k++) {
-            if (!consider_path(&room, outlets[k])) {
-                router->is_full = true;
-                wait_for_path(core, room.full, &router->waiter);
-                return false;
-            }
-        }
-        limit_to_line(&room, run->first, run->rate);
-        limit_to_line(&room, router->free, 1);
-        for (uint32_t k = 0; k < ways; k++) {
-            limit_to_path(&room, outlets[k]);
+        struct room room;
+        if (!find_router_room(core, router, run, ways, &room)) {
+            return false;
         }
         struct passage part = cut(run, 0, room.count);
         part.first = room.first;
@@ -459,6 +533,13 @@ void router_goes_on(struct core *core, struct router *router) {
     settle(core);
 }
 
+/* Lets a router whose registers have been written at a time look again at what waits. */
+void router_changes(struct core *core, struct router *router, cycle now) {
+    router->free = now > router->free ? now : router->free;
+    stir(core, router);
+    settle(core);
+}
+
 /* Returns whether a color, by its row or -1, has a switch somewhere. */
 bool has_switches(const struct core *core, int32_t color) {
     return core->switches != NULL && color >= 0 && core->switches->by_color[color] != NULL;
@@ -517,10 +598,10 @@ void router_decide(struct core *core, struct router *router, cycle now) {
     if (router->planned != now) {
         return;
     }
-    router->planned = NEVER;
-    cycle time;
+    cycle time, due = router->due;
+    router->planned = router->due = NEVER;
     int port = decision(core, router, &time);
-    if (time != now || router->is_full) {
+    if (time != due || router->is_full) {
         return;
     }
     struct passage **link = &router->waiting[port], *before = NULL;
@@ -529,6 +610,18 @@ void router_decide(struct core *core, struct router *router, cycle now) {
         link = &before->next;
     }
     struct passage *run = *link, one = cut(run, 0, 1);
+    if (router->own != NULL && !run->is_marker) {
+        /* It passes by the routes of the cycle in which it does. */
+        struct room room;
+        uint32_t ways = find_outlets(core, router, outputs_of(core, router, port, &one));
+        if (!find_router_room(core, router, &one, ways, &room)) {
+            return;
+        }
+        if (room.first > now) {
+            plan_at(core, router, time, room.first);
+            return;
+        }
+    }
     if (!pass(core, router, port, &one)) {
         return;
     }
@@ -555,6 +648,7 @@ void prepare_switches(struct core *core, const struct core_input *input) {
     uint64_t pes = (uint64_t)core->width * core->height, most = 0;
     switches->routers.size = sizeof(struct router);
     switches->passages.size = sizeof(struct passage);
+    switches->own_routes.size = sizeof(struct own_route);
     switches->most_hops = (uint32_t)(16 * pes + 64);
     switches->colors = core_allocate(core, input->switched_count, sizeof *switches->colors);
     switches->count = input->switched_count;
@@ -566,6 +660,10 @@ void prepare_switches(struct core *core, const struct core_input *input) {
         color->routers = core_allocate(core, pes, sizeof *color->routers);
         switches->by_color[color->row.color] = color;
         most = color->row.layers > most ? color->row.layers : most;
+        core->changes |= color->row.changes != 0;
+    }
+    if (core->changes) {
+        switches->torn_down = core_allocate(core, pes, sizeof *switches->torn_down);
     }
     switches->outlets = core_allocate(core, PORTS + most, sizeof *switches->outlets);
 }
@@ -580,6 +678,8 @@ void free_switches(struct core *core) {
     }
     pool_free_all(&switches->routers);
     pool_free_all(&switches->passages);
+    pool_free_all(&switches->own_routes);
+    free(switches->torn_down);
     free(switches->colors);
     free(switches->by_color);
     free(switches->stirred);
@@ -604,6 +704,11 @@ static int64_t left_at(const struct router *router, int port, uint32_t what) {
     }
 }
 
+/* The position of a switch as records have it; POSITIONS is a teardown phase. */
+static uint32_t position_at_rest(const struct router *router) {
+    return router->own != NULL && router->own->is_torn ? POSITIONS : router->position;
+}
+
 /* Stores wavelets that wait at routers (0), came down a ramp that nothing reads (1), or have left the grid (2); returns
  * how many records there are. */
 uint64_t core_routers(const struct core *core, struct at_router_record *records, uint64_t room, uint32_t what) {
@@ -615,7 +720,8 @@ uint64_t core_routers(const struct core *core, struct at_router_record *records,
                 if (count > 0 && found < room) {
                     records[found] = (struct at_router_record){.color = (uint32_t)router->color->row.color,
                                                                .pe = router->pe, .port = (uint32_t)port,
-                                                               .position = router->position, .count = count};
+                                                               .position = position_at_rest(router),
+                                                               .taken = taken_ports(core, router), .count = count};
                 }
                 found += count > 0;
             }

@@ -33,6 +33,16 @@ struct passage {
     uint8_t is_marker; /* it is no wavelet, but moves the switch of the sender's router on */
 };
 
+/* What programs have made of the route of a color that changes, and its teardown phase; ports of all positions */
+struct own_route {
+    uint8_t receive[POSITIONS], transmit[POSITIONS];
+    uint8_t sets[POSITIONS]; /* which of these a position names itself: SETS_RECEIVE, SETS_TRANSMIT */
+    uint8_t ring, pop_mode;
+    uint8_t is_torn; /* in a teardown phase: nothing passes */
+    uint16_t flags;  /* bits of the color's register that mean nothing here */
+};
+enum { SETS_RECEIVE = 1, SETS_TRANSMIT = 2 };
+
 /* The router of a PE for one color */
 struct router {
     struct switched *color;
@@ -42,6 +52,8 @@ struct router {
     uint8_t is_full; /* it has chosen a wavelet for which there is no room: it passes nothing before that */
     cycle free;    /* when it can pass the next wavelet */
     cycle planned; /* when it chooses between ports, or NEVER */
+    cycle due;     /* when what it then chooses came, or NEVER */
+    struct own_route *own; /* of a color that changes, else NULL */
     struct passage *waiting[PORTS], *last[PORTS];
     struct path *links[PORTS]; /* to its ports, NULL before the first wavelet */
     struct path *ramps;        /* from the queues of its PE */
@@ -63,12 +75,15 @@ struct switches {
     struct switched *colors;
     uint32_t count;
     struct switched **by_color; /* by row of the colors, NULL where there are no switches */
-    struct pool routers, passages;
+    struct pool routers, passages, own_routes;
+    uint32_t *torn_down; /* of each PE: colors that have been torn down since it was told, as bits; NULL if none changes */
     struct path **outlets; /* room for the ways that lead on from a router */
     struct passage *fresh, *last_fresh;
     struct router **stirred; /* routers whose switches have moved while something waited */
     uint64_t stirred_count, stirred_room;
     uint32_t most_hops;
 };
+
+struct router *router_at(struct core *core, struct switched *color, uint32_t pe);
 
 #endif

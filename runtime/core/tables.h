@@ -123,6 +123,7 @@ struct fifo_row {
 
 struct color_row {
     uint32_t name, label, where, number;
+    uint8_t changes;
 };
 
 struct network_row {

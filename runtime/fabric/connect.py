@@ -157,6 +157,7 @@ class _Connector:
         readers_of_networks = np.full((len(self.tables["networks"]), self.count), NOWHERE, np.int32)
         routes = self.tables["routes"]
         with_switches = set(routes["color"][routes["switch"] != NONE].tolist())
+        with_switches |= set(np.flatnonzero(self.tables["colors"]["changes"]).tolist())
         for color in range(len(self.tables["colors"])):
             readers = list(self._uses(color, outgoing=False))
             senders = list(self._uses(color, outgoing=True))

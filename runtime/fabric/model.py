@@ -76,6 +76,12 @@ class SwitchedColor:
     decides. All 0 if that is nowhere so."""
     held: Array
     """uint16 [5, P] wavelets that the link to each port holds; 0 at the ramp."""
+    sets: Array
+    """[4, P] which of its ports each position names itself, as bits of `SETS_RECEIVE` and `SETS_TRANSMIT`."""
+    teardown: Array
+    """[P] 1 where the color starts in a teardown phase."""
+    changes: bool
+    """True if programs may change the routes while they run: then all above is how it is at the start."""
     readers: Array
     """int32 [layers, P] input queues of the PE that get what comes down the ramp, else `NOWHERE`; mostly one layer."""
 

@@ -34,11 +34,11 @@ _COUNT = np.array([mask.bit_count() for mask in range(32)], np.uint8)
 
 
 def switched_color(tables: Tables, color: int, senders: Array, readers: Array, timing: Timing) -> SwitchedColor:
-    """Return the routers of a color with switches, with the number of queues of each PE that send it."""
+    """Return the routers of a color that switches or programs change, and how many queues of each PE send it."""
     program = tables["program"][0]
     shape = int(program["height"]), int(program["width"])
-    receive, transmit, valid = np.zeros((3, SWITCH_POSITIONS, *shape), np.uint8)
-    ring, pop_mode, current = np.zeros((3, *shape), np.uint8)
+    receive, transmit, valid, sets = np.zeros((4, SWITCH_POSITIONS, *shape), np.uint8)
+    ring, pop_mode, current, teardown = np.zeros((4, *shape), np.uint8)
     valid[0] = 1
     route: Any
     for route in tables["routes"][tables["routes"]["color"] == color]:
@@ -51,23 +51,29 @@ def switched_color(tables: Tables, color: int, senders: Array, readers: Array, t
             paint(valid[position], areas, int(is_valid))
             paint(receive[position], areas, taken if is_valid else 0)
             paint(transmit[position], areas, sent if is_valid else 0)
+            paint(sets[position], areas, 0 if switch is None else switch["sets"][position])
         for grid, name in ((ring, "ring"), (pop_mode, "pop_mode"), (current, "current")):
             paint(grid, areas, 0 if switch is None else switch[name])
+        paint(teardown, areas, route["teardown"])
     live, crowded = _meetings(receive, transmit, valid, senders.reshape(shape))
-    held = _held(receive, transmit, timing).reshape(len(PORTS), -1)
-    receive, transmit, valid, crowded = (
-        grid.reshape(SWITCH_POSITIONS, -1) for grid in (receive, transmit, valid, crowded)
+    changes = bool(tables["colors"]["changes"][color])
+    if changes:
+        crowded[:] = 1  # routes change at a time, so time decides everywhere
+    held = _held(receive, transmit, timing, may_turn=changes).reshape(len(PORTS), -1)
+    receive, transmit, valid, crowded, sets = (
+        grid.reshape(SWITCH_POSITIONS, -1) for grid in (receive, transmit, valid, crowded, sets)
     )
-    ring, pop_mode, current, live = (grid.reshape(-1) for grid in (ring, pop_mode, current, live))
+    ring, pop_mode, current, live, teardown = (grid.reshape(-1) for grid in (ring, pop_mode, current, live, teardown))
     return SwitchedColor(
-        color, receive, transmit, valid, ring, pop_mode, current, senders, live, crowded, held, readers
-    )
+        color, receive, transmit, valid, ring, pop_mode, current, senders, live, crowded, held, sets, teardown, changes,
+        readers,
+    )  # fmt: skip
 
 
-def _held(receive: Array, transmit: Array, timing: Timing) -> Array:
+def _held(receive: Array, transmit: Array, timing: Timing, *, may_turn: bool) -> Array:
     """Return how many wavelets the link to each port of each router holds.
 
-    It holds what is on it there and back; so one that some wavelets turn to come by holds more.
+    It holds what is on it there and back; so one that some wavelets turn to come by, or `may_turn`, holds more.
     """
     height, width = receive.shape[1:]
     found = np.zeros((len(PORTS), height, width), np.uint16)
@@ -75,7 +81,8 @@ def _held(receive: Array, transmit: Array, timing: Timing) -> Array:
         dy, dx = STEP[out]
         straight = np.uint8(1 << RAMP | 1 << OPPOSITE[out])
         come = np.bitwise_or.reduce(np.where(transmit >> out & 1 == 1, receive, 0), axis=0)
-        words = np.where(come & ~straight, timing.turn, 0) + max(timing.link_words, 2 * timing.hop)
+        turns = np.ones_like(come) if may_turn else come & ~straight
+        words = np.where(turns, timing.turn, 0) + max(timing.link_words, 2 * timing.hop)
         found[OPPOSITE[out], max(dy, 0) : height + min(dy, 0), max(dx, 0) : width + min(dx, 0)] = words[
             max(-dy, 0) : height + min(-dy, 0), max(-dx, 0) : width + min(-dx, 0)
         ]

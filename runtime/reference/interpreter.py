@@ -23,6 +23,7 @@ from ..tables.instructions import (
     SCALARS,
     STATIC_DESCRIPTOR,
 )
+from . import configuration
 from .arithmetic import WIDE
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets, kind_name
 from .elements import Operand
@@ -212,20 +213,34 @@ def check_divisor(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int
 # Memory
 
 
-def load(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
-    """Read an element."""
+def load(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> bool | None:
+    """Read an element, or a configuration register."""
     access = machine.program["accesses"][frame.use.slots[c]]
     kind = kind_name(access.kind)
     address = address_of(machine, pe, frame, access, b, is_load=True)
-    frame.registers[a] = from_bits(pe.read(address, bytes_of(kind)), kind)
+    if address < pe.bytes:
+        bits = pe.read(address, bytes_of(kind))
+    elif configuration.waits_for_turn(machine, pe, frame):
+        return True
+    else:
+        bits = configuration.read(machine, pe, address // 2, place(frame))
+    frame.registers[a] = from_bits(bits, kind)
+    return False
 
 
-def store(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
-    """Write an element."""
+def store(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> bool | None:
+    """Write an element, or a configuration register."""
     access = machine.program["accesses"][frame.use.slots[c]]
     kind = kind_name(access.kind)
     address = address_of(machine, pe, frame, access, b, is_load=False)
-    pe.write(address, bytes_of(kind), to_bits(frame.registers[a], kind))
+    bits = to_bits(frame.registers[a], kind)
+    if address < pe.bytes:
+        pe.write(address, bytes_of(kind), bits)
+    elif configuration.waits_for_turn(machine, pe, frame):
+        return True
+    else:
+        configuration.write(machine, pe, address // 2, bits, place(frame))
+    return False
 
 
 def bytes_of(kind: str) -> int:
@@ -259,6 +274,8 @@ def _pointed(machine: Machine, pe: PE, frame: Frame, access: Row, first: int, *,
         address += frame.registers[first + 1] * size
     address &= WORD_MASK
     where = place(frame)
+    if configuration.is_register(machine, address, size):
+        return address
     if address > pe.bytes - size:
         machine.fail(pe, Code.ADDRESS_OUTSIDE, where, address)
     if size > 1 and address & 1:

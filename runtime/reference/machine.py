@@ -59,7 +59,7 @@ from .rest import rest_of
 from .scheduling import next_task, pick
 from .sends import Send
 from .statistics import Statistics
-from .switches import SwitchedColor
+from .switches import Router, SwitchedColor
 from .tasks import NEVER, Task
 from .trace import Trace
 from .variables import Variable, Variables
@@ -78,6 +78,7 @@ class Machine:
     ) -> None:
         self.fabric = fabric
         self.timing: Timing = fabric.target.timing
+        self.registers = fabric.target.registers
         self.priority_levels = priority_levels(fabric.target)
         self.program = Program(fabric.tables, fabric.target)
         self.trace = None if tracing is None else Trace(tracing)
@@ -220,6 +221,8 @@ class Machine:
             blocked=-1 if row.flags & COMPLETION_UNBLOCKS else None,
         )  # fmt: skip
         pe.tasks[number] = task
+        if row.type == TASK_TYPES.index("local") and row.number == self.fabric.target.teardown_task:
+            pe.teardown_task = task
         if row.type == TASK_TYPES.index("control"):
             pe.control_tasks[row.number] = task
         if task.queue is not None:
@@ -293,6 +296,28 @@ class Machine:
         """Return the routers that pass on what a PE sends on a queue, if its color has switches."""
         color = self.switched.get(-1 if queue.color is None else queue.color)
         return color if color is not None and color.senders[pe.number] else None
+
+    def router_at(self, pe: PE, address: int) -> tuple[Router, int] | None:
+        """Return the router of a PE that has a configuration register, and the address of that of color 0."""
+        registers = self.registers
+        for first in (registers.colors, registers.switches, *registers.positions):
+            if first <= address < first + self.fabric.target.routable_colors:
+                for color in self.switched.values():
+                    if color.changes and color.id == address - first:
+                        return color.router(pe.number), first
+        return None
+
+    def tear_down(self, router: Router, cycle: int) -> None:
+        """Tell the PE of a router that a color is torn down there."""
+        pe, color = self.pes.get(router.pe), router.color
+        if pe is None:
+            return
+        if pe.teardown_task is None:
+            where = self.program["colors"][color.color].where
+            self.note_at_router(router.pe, Code.TEARDOWN_UNHANDLED, cycle, where, color.color)
+            return
+        pe.torn_down |= 1 << color.id
+        pe.teardown_task.complete(cycle + self.timing.ramp, activate=True)
 
     def kind(self, name: str) -> int:
         """Return the number of a kind."""

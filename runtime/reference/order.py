@@ -32,6 +32,8 @@ class Kind(IntEnum):
     """A PE picks a task."""
     TURN = 5
     """An operation takes an element if none of higher priority is at work."""
+    ACCESS = 6
+    """A task reads or writes a configuration register."""
 
 
 Act: TypeAlias = Callable[[int], None]

@@ -88,6 +88,12 @@ class PE:
     """Floating point exceptions that stop it, as bits."""
     datapath: Datapath | None = None
     """Its datapath, if its operations have several priorities."""
+    turn: int = -1
+    """The cycle in which its task may use configuration registers."""
+    torn_down: int = 0
+    """Colors that have been torn down at its router since it was told, as bits by their ids."""
+    teardown_task: Task | None = None
+    """Is activated when a color is torn down."""
 
     # The task that runs, or waits for an operation
     task: Task | None = None

@@ -13,6 +13,7 @@ from ..reports.rest import (
     AT_ROUTER,
     HEADER,
     HELD,
+    IN_TEARDOWN,
     MESSAGE,
     QUEUED,
     READS_FIFO,
@@ -36,6 +37,7 @@ from .tasks import NEVER
 if TYPE_CHECKING:
     from .machine import Machine
     from .messages import Worm
+    from .switches import Router
 
 Record = tuple[Any, ...]
 
@@ -57,7 +59,7 @@ def rest_of(machine: Machine) -> Rest:
         ),
         _records(
             (
-                (color.color, router.pe, port, router.position, count)
+                (color.color, router.pe, port, *_state(router), count)
                 for color in colors
                 for router in color.routers
                 for port, count in enumerate(router.left_grid)
@@ -193,7 +195,12 @@ def _at_routers(machine: Machine, number: int) -> Iterator[Record]:
     """Yield the wavelets that wait at routers."""
     color = machine.switched[number]
     for port, pe, count in color.left_waiting():
-        yield number, pe, port, color.router(pe).position, count
+        yield (number, pe, port, *_state(color.router(pe)), count)
+
+
+def _state(router: Router) -> tuple[int, int]:
+    """Return the position of a router's switch, and the ports that it takes its color from."""
+    return IN_TEARDOWN if router.is_torn else router.position, router.taken
 
 
 def _message(network: int, blocker: Worm, worm: Worm) -> Record:

@@ -27,21 +27,33 @@ from ...targets.wavelets import (
     COMMANDS,
     COMMANDS_SHIFT,
     HIGH_COMMANDS,
+    INPUT_SHIFT,
+    INVALID_PORT,
     NOP,
+    POP_MODE_SHIFT,
     PORTS,
+    POSITION_BITS,
+    POSITION_SHIFT,
+    REGISTER_PORTS,
     RESET,
+    RING_SHIFT,
+    SETS_RECEIVE_SHIFT,
+    SETS_TRANSMIT_SHIFT,
     SWITCH_POSITIONS,
     TEARDOWN,
+    TEARDOWN_SHIFT,
 )
 from ..fabric import model
 from ..findings import Code
-from .credits import Path
+from ..tables.format import SETS_RECEIVE, SETS_TRANSMIT
+from .credits import Path, Takes
 from .order import Kind
 from .queues import Run
 from .room import room
 from .tasks import NEVER
 
 if TYPE_CHECKING:
+    from ...targets.model import Registers
     from .machine import Machine
 
 RAMP, NORTH, EAST, SOUTH, WEST = range(len(PORTS))
@@ -98,6 +110,7 @@ class Passage:
 class Router:
     """The router of a PE for one color: its switch, and the wavelets that wait at its ports."""
 
+    color: SwitchedColor
     pe: int
     x: int
     y: int
@@ -128,9 +141,22 @@ class Router:
     left_grid: list[int] = field(default_factory=lambda: [0] * len(PORTS))
     """Wavelets of data that it has sent over the edge of the grid, by port."""
 
+    # Of colors that change
+    sets: list[int] = field(default_factory=list[int])
+    """Which of its ports each position names itself; `receive` and `transmit` have the others as the one before has."""
+    is_torn: bool = False
+    """True in a teardown phase: nothing passes."""
+    flags: int = 0
+    """Bits of the color's register that mean nothing here."""
+
     def holds(self, port: int) -> bool:
         """Return True if it does not take wavelets from a port now, or if time must decide, or there is no room."""
         return not self.receive[self.position] >> port & 1 or self.crowded[self.position] or self.is_full
+
+    @property
+    def taken(self) -> int:
+        """The ports that it takes wavelets from now, as bits."""
+        return 0 if self.is_torn else self.receive[self.position]
 
     @property
     def following(self) -> int:
@@ -142,7 +168,7 @@ class Router:
 
     def decision(self) -> tuple[int, int]:
         """Return when the first wavelet came that time decides about, NEVER if there is none, and at which port."""
-        if not self.crowded[self.position]:
+        if not self.crowded[self.position] or self.is_torn:
             return NEVER, RAMP
         heads = [
             # A link keeps its order; what several queues of a PE send goes by time.
@@ -152,13 +178,97 @@ class Router:
         ]
         return min(heads, default=(NEVER, RAMP))
 
+    # Its registers
+
+    def read(self, registers: Registers, first: int) -> int:
+        """Return its register among those that begin at a word address."""
+        if first == registers.colors:
+            ports = _register_bits(self.transmit[0]) | _register_bits(self.receive[0]) << len(PORTS)
+            return ports | self.pop_mode << POP_MODE_SHIFT | self.is_torn << TEARDOWN_SHIFT | self.flags
+        if first == registers.switches:
+            word = self.ring << RING_SHIFT | self.position << POSITION_SHIFT
+            places = () if registers.positions else range(1, SWITCH_POSITIONS)
+            return word | sum(self._packed(place) << POSITION_BITS * (place - 1) for place in places)
+        place = 1 + registers.positions.index(first)
+        sets, word = self.sets[place], 0
+        if sets & SETS_TRANSMIT:
+            word |= _register_bits(self.transmit[place]) | 1 << SETS_TRANSMIT_SHIFT
+        if sets & SETS_RECEIVE:
+            word |= _register_bits(self.receive[place]) << len(PORTS) | 1 << SETS_RECEIVE_SHIFT
+        return word
+
+    def _packed(self, place: int) -> int:
+        """Return a position as the register of a switch has it on WSE-2."""
+        if not self.sets[place]:
+            return INVALID_PORT
+        is_input = bool(self.sets[place] & SETS_RECEIVE)
+        ports = self.receive[place] if is_input else self.transmit[place]
+        return is_input << INPUT_SHIFT | (_register_bits(ports).bit_length() - 1)
+
+    def write(self, registers: Registers, first: int, word: int, cycle: int) -> int:
+        """Write its register; return the position that a switch is set to and does not have, or 0."""
+        missing = 0
+        self.free = max(self.free, cycle)
+        if first == registers.colors:
+            self.transmit[0], self.receive[0] = _ports_of(word), _ports_of(word >> len(PORTS))
+            self.pop_mode = word >> POP_MODE_SHIFT & 3
+            self.is_torn = bool(word >> TEARDOWN_SHIFT & 1)
+            self.flags = word & ~((1 << 2 * len(PORTS)) - 1 | 3 << POP_MODE_SHIFT | 1 << TEARDOWN_SHIFT)
+        elif first == registers.switches:
+            self.ring = bool(word >> RING_SHIFT & 1)
+            for place in () if registers.positions else range(1, SWITCH_POSITIONS):
+                self._unpack(place, word >> POSITION_BITS * (place - 1))
+            self.position = word >> POSITION_SHIFT & SWITCH_POSITIONS - 1
+            missing = 0 if not self.position or self.sets[self.position] else self.position
+        else:
+            place = 1 + registers.positions.index(first)
+            self.sets[place] = (word >> SETS_TRANSMIT_SHIFT & 1) * SETS_TRANSMIT
+            self.sets[place] |= (word >> SETS_RECEIVE_SHIFT & 1) * SETS_RECEIVE
+            self.transmit[place], self.receive[place] = _ports_of(word), _ports_of(word >> len(PORTS))
+        self._follow()
+        return missing
+
+    def _unpack(self, place: int, word: int) -> None:
+        number = word & (1 << INPUT_SHIFT) - 1
+        ports = _ports_of(1 << number) if number < INVALID_PORT else 0
+        is_input = word >> INPUT_SHIFT & 1
+        self.sets[place] = 0 if not ports else SETS_RECEIVE if is_input else SETS_TRANSMIT
+        self.receive[place] = self.transmit[place] = ports
+
+    def _follow(self) -> None:
+        """Let each position have of the one before what it does not name itself."""
+        taken, sent = self.receive[0], self.transmit[0]
+        for place in range(1, SWITCH_POSITIONS):
+            sets = self.sets[place]
+            self.valid[place] = sets != 0
+            taken = self.receive[place] if sets & SETS_RECEIVE else taken
+            sent = self.transmit[place] if sets & SETS_TRANSMIT else sent
+            self.receive[place], self.transmit[place] = (taken, sent) if sets else (0, 0)
+
+
+_TO_REGISTER = [REGISTER_PORTS.index(port) for port in PORTS]
+"""The bit of each port in registers."""
+
+
+def _register_bits(ports: int) -> int:
+    """Return ports as registers have them."""
+    return sum(1 << bit for port, bit in enumerate(_TO_REGISTER) if ports >> port & 1)
+
+
+def _ports_of(word: int) -> int:
+    """Return the ports that the low bits of a register name."""
+    return sum(1 << port for port, bit in enumerate(_TO_REGISTER) if word >> bit & 1)
+
 
 class SwitchedColor:
-    """All routers of a color that has a switch somewhere."""
+    """All routers of a color that has a switch somewhere, or whose routes programs change."""
 
     def __init__(self, machine: Machine, color: model.SwitchedColor) -> None:
         self.machine = machine
         self.color = color.color
+        self.id: int = machine.program["colors"][color.color].number
+        self.changes = color.changes
+        """True if programs may change its routes, or tear it down."""
         self.senders: list[int] = color.senders.tolist()
         """Output queues of each PE that send the color."""
         self._tables = color
@@ -179,10 +289,12 @@ class SwitchedColor:
             back = timing.hop
             rooms = [max(int(self.machine.fabric.room[queue]), timing.ramp + back) for queue in readers]
             found = self._routers[pe] = Router(
-                pe, x, y, color.receive[:, pe].tolist(), color.transmit[:, pe].tolist(), _truths(color.valid[:, pe]),
-                _truths(color.crowded[:, pe]), bool(color.ring[pe]), int(color.pop_mode[pe]), int(color.current[pe]),
+                self, pe, x, y, color.receive[:, pe].tolist(), color.transmit[:, pe].tolist(),
+                _truths(color.valid[:, pe]), _truths(color.crowded[:, pe]), bool(color.ring[pe]),
+                int(color.pop_mode[pe]), int(color.current[pe]),
                 readers, [Path(words, back, words) for words in color.held[:, pe].tolist()],
                 [Path(words, back, words) for words in rooms],
+                sets=color.sets[:, pe].tolist(), is_torn=bool(color.teardown[pe]),
             )  # fmt: skip
         return found
 
@@ -198,6 +310,10 @@ class SwitchedColor:
         if advances:
             behind = run.first + (len(run.payload) - 1) * run.rate + 1
             self._fresh.append((RAMP, router, Passage([0], behind, 1, control=True, is_marker=True)))
+
+    def changed(self, router: Router) -> None:
+        """Look again at what waits at a router whose registers have been written."""
+        self._stirred.append(router)
 
     def settle(self) -> None:
         """Let wavelets go on until none can."""
@@ -241,18 +357,29 @@ class SwitchedColor:
         """Have a router choose when nothing earlier can reach it."""
         time, _ = router.decision()
         if time < NEVER and not router.is_full:
-            self.machine.order.schedule(
-                time, Kind.ROUTER, router.pe, (self.color,), lambda cycle: self._decide(router, cycle)
-            )
+            self._schedule(router, time, time)
 
-    def _decide(self, router: Router, cycle: int) -> None:
-        """Let the first wavelet pass; of those that came in one cycle that of the first port."""
+    def _schedule(self, router: Router, time: int, cycle: int) -> None:
+        """Have a router choose, at a cycle, what came first, at a time."""
+        self.machine.order.schedule(cycle, Kind.ROUTER, router.pe, (self.color,), partial(self._decide, router, time))
+
+    def _decide(self, router: Router, due: int, cycle: int) -> None:
+        """Let the first wavelet pass, which came at a cycle; of those that came in one that of the first port."""
         time, port = router.decision()
-        if time != cycle or router.is_full:
+        if time != due or router.is_full:
             return
         runs = router.waiting[port]
         place = next(place for place, run in enumerate(runs) if run.first == time)
         run = runs[place]
+        if self.changes and not run.is_marker:
+            # It passes by the routes of the cycle in which it does.
+            found = self._room(router, port, run.cut(0, 1))
+            if not found.count:
+                router.is_full = True
+                return
+            if found.first > cycle:
+                self._schedule(router, time, found.first)
+                return
         if self._pass(router, port, run.cut(0, 1)) is None:
             runs[place : place + 1] = [run.cut(1, len(run.payload))] if len(run.payload) > 1 else []
         self._stirred.append(router)
@@ -273,8 +400,7 @@ class SwitchedColor:
         while count:
             outputs = self._outputs(router, port, run)
             paths = self._paths(router, outputs)
-            lines = [(run.first, run.rate), (router.free, 1)]
-            found = room(paths, count, lines, partial(self._go_on, router))
+            found = self._room(router, port, run)
             if not found.count:
                 router.is_full = True
                 return run
@@ -285,6 +411,12 @@ class SwitchedColor:
             self._pass_at(router, port, outputs, replace(run.cut(0, found.count), first=found.first, rate=found.rate))
             run, count = run.cut(found.count, count), count - found.count
         return None
+
+    def _room(self, router: Router, port: int, run: Passage) -> Takes:
+        """Return how many wavelets may pass, and when; if none, the router goes on when there may be room."""
+        paths = self._paths(router, self._outputs(router, port, run))
+        lines = [(run.first, run.rate), (router.free, 1)]
+        return room(paths, len(run.payload), lines, partial(self._go_on, router))
 
     def _go_on(self, router: Router) -> None:
         """Let what there was no room for pass when there may be some."""
@@ -326,7 +458,7 @@ class SwitchedColor:
         if run.control:
             word = run.payload[0]
             code = word >> COMMANDS_SHIFT & IGNORED - 1
-            if code == TEARDOWN:
+            if code == TEARDOWN and not self.changes:
                 machine.note_at_router(router.pe, Code.TEARDOWN, run.first, where, self.color)
                 return
             if self._pops(router, code):
@@ -338,7 +470,10 @@ class SwitchedColor:
                 self._deliver(router, run)
             else:
                 self._hop(router, port, out, run)
-        if code is not None:
+        if code == TEARDOWN:
+            router.is_torn = True
+            machine.tear_down(router, run.first)
+        elif code is not None:
             self._move(router, code)
 
     def _pops(self, router: Router, code: int) -> bool:

@@ -8,26 +8,27 @@ import numpy as np
 
 from ...targets.wavelets import PORTS, SWITCH_POSITIONS
 from .. import wait_sentences
-from ..fabric.model import NOWHERE, SwitchedColor
+from ..fabric.model import NOWHERE
 from .places import Names
-from .rest import Rest
+from .rest import IN_TEARDOWN, Rest
 
 
-def taken_ports(color: SwitchedColor, position: int, pe: int) -> list[str]:
-    """Return the ports that a router takes a color from with its switch at a position."""
-    mask = int(color.receive[position, pe])
+def port_names(mask: int) -> list[str]:
+    """Return the names of ports that are given as bits."""
     return [name for port, name in enumerate(PORTS) if mask >> port & 1]
 
 
 def closed_switch(names: Names, rest: Rest, row: int) -> str | None:
     """Return which router holds up a color because of its switch, and what to do; None if there is none."""
     color = next((color for color in names.fabric.switched if color.color == row), None)
-    for _, pe, port, position, count in _waiting(rest, row):
-        if color is None or color.receive[position, pe] >> port & 1:
+    for _, pe, port, position, taken, count in _waiting(rest, row):
+        if color is None or taken >> port & 1:
             continue
+        if position == IN_TEARDOWN:
+            return wait_sentences.torn_down(names.pe(pe), names.color(row), count, PORTS[port])
         opened = [at for at in range(SWITCH_POSITIONS) if color.valid[at, pe] and color.receive[at, pe] >> port & 1]
         return wait_sentences.closed_switch(
-            names.pe(pe), names.color(row), count, PORTS[port], position, taken_ports(color, position, pe), opened
+            names.pe(pe), names.color(row), count, PORTS[port], position, port_names(taken), opened
         )
     return None
 
@@ -45,8 +46,8 @@ def full_queues(names: Names, rest: Rest, row: int) -> list[tuple[int, int]]:
     return found
 
 
-def _waiting(rest: Rest, row: int) -> list[tuple[int, int, int, int, int]]:
-    """Return the wavelets of a color that wait at routers: color, PE, port, position of the switch, and count."""
+def _waiting(rest: Rest, row: int) -> list[tuple[int, int, int, int, int, int]]:
+    """Return the wavelets of a color that wait at routers, as records of `AT_ROUTER`."""
     records = rest.at_routers[rest.at_routers["color"] == row]
     found: list[Any] = np.sort(records, order=["pe", "port"]).tolist()
     return found

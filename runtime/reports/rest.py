@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...targets.wavelets import SWITCH_POSITIONS
+
 RECEIVES, SENDS, READS_FIFO, WRITES_FIFO, SENDS_MESSAGE = range(5)
 """Kinds of waits: for wavelets of an input queue; for room in the queues at the other end of an output queue; for
 elements of a FIFO; for places in it; for a message of a network to leave."""
@@ -47,9 +49,13 @@ QUEUED: np.dtype[Any] = np.dtype([("row", "<u4"), ("pe", "<u4"), ("count", "<i8"
 since ways are full. A queue may have several records."""
 
 AT_ROUTER: np.dtype[Any] = np.dtype(
-    [("color", "<u4"), ("pe", "<u4"), ("port", "<u4"), ("position", "<u4"), ("count", "<i8")], align=True
+    [("color", "<u4"), ("pe", "<u4"), ("port", "<u4"), ("position", "<u4"), ("taken", "<u4"), ("count", "<i8")],
+    align=True,
 )
-"""Wavelets of a color with switches at a port of a router; `position` is that of its switch now."""
+"""Wavelets of a color with switches at a port of a router; `position` is that of its switch now, `IN_TEARDOWN` in a
+teardown phase, and `taken` are the ports that it takes the color from, as bits."""
+
+IN_TEARDOWN = SWITCH_POSITIONS
 
 MESSAGE: np.dtype[Any] = np.dtype(
     [

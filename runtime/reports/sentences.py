@@ -74,7 +74,7 @@ class Subject(Names):
 
 Sentence: TypeAlias = Callable[[Subject], str]
 
-AT_ROUTERS = (Code.SWITCHES_LOOP, Code.TEARDOWN)
+AT_ROUTERS = (Code.SWITCHES_LOOP, Code.TEARDOWN, Code.TEARDOWN_UNHANDLED)
 """Findings at a router: the place to look at is where its route is given."""
 
 MISSING_REMEDY = "with @initialize_queue in a comptime block (AMB-34)"
@@ -427,7 +427,28 @@ def _switches_loop(of: Subject) -> str:
 def _teardown(of: Subject) -> str:
     return (
         f"a control wavelet of color {of.color(of.values[0])} has a teardown command for the router of {of.here}, "
-        "which is not simulated yet; use another command"
+        "but no program tears it down; give the color '.teardown' or, with @set_teardown_handler, a handler"
+    )
+
+
+def _teardown_unhandled(of: Subject) -> str:
+    return (
+        f"a control wavelet tears down color {of.color(of.values[0])} at {of.here}, whose program has no teardown "
+        "handler for it; add @set_teardown_handler to a comptime block"
+    )
+
+
+def _register_unknown(of: Subject) -> str:
+    return (
+        f"there is no configuration register at {of.values[0]:#x} on {of.here}; registers of a color are there only if "
+        "its routes change, so name the color by <tile_config>, or give it '.teardown'"
+    )
+
+
+def _switch_position_missing(of: Subject) -> str:
+    return (
+        f"the switch of color {of.color(of.values[0])} at {of.here} is set to position {of.values[1]}, which is not "
+        "given; give it before, with switch_config of <tile_config>"
     )
 
 
@@ -491,6 +512,9 @@ SENTENCES: dict[Code, Sentence] = {
     Code.CONTROL_TASK_MISSING: _control_task_missing,
     Code.SWITCHES_LOOP: _switches_loop,
     Code.TEARDOWN: _teardown,
+    Code.TEARDOWN_UNHANDLED: _teardown_unhandled,
+    Code.REGISTER_UNKNOWN: _register_unknown,
+    Code.SWITCH_POSITION_MISSING: _switch_position_missing,
     Code.INDEX_OUTSIDE: _index_outside,
     Code.ODD_LOAD: lambda of: _odd_word(of, "this load reads"),
     Code.ODD_STORE: lambda of: _odd_word(of, "this store writes"),

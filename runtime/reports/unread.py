@@ -11,6 +11,7 @@ from ..unread_wavelets import (
     at_router,
     at_sender,
     before_full,
+    before_torn_down,
     by_place,
     down_ramp,
     in_message,
@@ -18,9 +19,9 @@ from ..unread_wavelets import (
     off_grid,
     without_queue,
 )
-from .held_at_switches import taken_ports
+from .held_at_switches import port_names
 from .places import Names
-from .rest import Rest
+from .rest import IN_TEARDOWN, Rest
 from .waits import reason
 
 
@@ -60,12 +61,14 @@ def _without_queues(names: Names, rest: Rest) -> list[Unread]:
 
 def _at_routers(names: Names, rest: Rest) -> list[Unread]:
     """Return the wavelets of colors with switches that wait at routers, or have gone where nothing reads them."""
-    switched = {color.color: color for color in names.fabric.switched}
     found: list[Unread] = []
-    for color, pe, port, position, count in np.sort(rest.at_routers, order=["color", "port", "pe"]).tolist():
-        taken = taken_ports(switched[color], position, pe)
+    for color, pe, port, position, mask, count in np.sort(rest.at_routers, order=["color", "port", "pe"]).tolist():
+        taken = port_names(mask)
         label, place = names.color(color), names.position(pe)
         is_closed = PORTS[port] not in taken
+        if position == IN_TEARDOWN:
+            found.append(before_torn_down(label, place, count, port))
+            continue
         found.append(
             at_router(label, place, count, port, position, taken)
             if is_closed
@@ -73,7 +76,7 @@ def _at_routers(names: Names, rest: Rest) -> list[Unread]:
         )
     for color, pe, count in np.sort(rest.down_ramps, order=["row", "pe"]).tolist():
         found.append(down_ramp(names.color(color), names.position(pe), count))
-    for color, pe, port, _, count in np.sort(rest.off_grid, order=["color", "port", "pe"]).tolist():
+    for color, pe, port, _, _, count in np.sort(rest.off_grid, order=["color", "port", "pe"]).tolist():
         found.append(off_grid(names.color(color), names.position(pe), count, port))
     return found
 

@@ -573,10 +573,13 @@ class _Checker:
             self.runs(section, "regions", "region_count", "regions")
         self.named("routes", "switch", "switches", optional=True)
         self.below("host_streams", "out", 2)
+        self.below("colors", "changes", 2)
+        self.below("routes", "teardown", 2)
         for section in ("routes", "switches"):
             for field in ("receive", "transmit"):
                 self.below(section, field, 1 << len(PORTS))
         for field, limit in (
+            ("sets", 4),
             ("valid", 1 << SWITCH_POSITIONS),
             ("ring", 2),
             ("pop_mode", 4),

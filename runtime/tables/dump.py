@@ -55,12 +55,14 @@ class _Dump:
         target, name = self.text(program["target"]), self.text(program["name"])
         yield f"program @{name} {target} {program['width']} x {program['height']}"
         for row, color in enumerate(tables["colors"]):
-            yield f"color {row} @{self.text(color['name'])} id {color['number']} label {self.text(color['label'])}"
+            changes = " changes" if color["changes"] else ""
+            label = self.text(color["label"])
+            yield f"color {row} @{self.text(color['name'])} id {color['number']} label {label}{changes}"
         for route in tables["routes"]:
             switch = "" if route["switch"] == NONE else f" {self.switch(tables['switches'][route['switch']])}"
             yield (
                 f"route {self.color(route['color'])} on {self.regions(route)} from {_ports(route['receive'])} to "
-                f"{_ports(route['transmit'])}{switch}"
+                f"{_ports(route['transmit'])}{switch}{' teardown' if route['teardown'] else ''}"
             )
         for stream in tables["host_streams"]:
             yield (

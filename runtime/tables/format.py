@@ -157,17 +157,24 @@ FIFO = _record(
 
 # Fabric
 
-COLOR = _record(("name", U32), ("label", U32), ("where", U32), ("number", U32))
+COLOR = _record(("name", U32), ("label", U32), ("where", U32), ("number", U32), ("changes", U8))
+"""`changes` is 1 if programs may change its routes, or tear it down, while they run."""
+
 ROUTE = _record(
     ("color", U32), ("regions", U32), ("region_count", U32), ("switch", U32), ("where", U32), ("receive", U8),
-    ("transmit", U8),
+    ("transmit", U8), ("teardown", U8),
 )  # fmt: skip
-"""Ports are bits, by their place in `targets.wavelets.PORTS`. A later route holds where two meet."""
+"""Ports are bits, by their place in `targets.wavelets.PORTS`. A later route holds where two meet. `teardown` is 1 if
+the color starts in a teardown phase."""
 
 SWITCH = _record(
-    ("receive", U8, 4), ("transmit", U8, 4), ("valid", U8), ("ring", U8), ("pop_mode", U8), ("current", U8),
+    ("receive", U8, 4), ("transmit", U8, 4), ("sets", U8, 4), ("valid", U8), ("ring", U8), ("pop_mode", U8),
+    ("current", U8),
 )  # fmt: skip
-"""Ports of each position; `valid` has a bit for each."""
+"""Ports of each position; `valid` has a bit for each. `sets` says which of them a position names itself."""
+
+SETS_RECEIVE, SETS_TRANSMIT = 1, 2
+"""Bits of `sets`."""
 
 HOST_STREAM = _record(("color", U32), ("regions", U32), ("region_count", U32), ("out", U8))
 NETWORK = _record(("color", U32))

@@ -68,7 +68,7 @@ REFUSED = [
         layout("@set_color_config(0, 0, c, .{ .routes = .{} }); «@set_color_config(0, 0, c, .{ .routes = .{} })»;"),
         "PE (0, 0) is given two configurations of color 3",
     ),
-    (layout("@set_color_config(0, 0, c, «.{ .routes = .{}, .teardown = .{} }»);"), "'.teardown' of a color is not"),
+    (layout("@set_color_config(0, 0, c, «.{ .routes = .{}, .teardown = .{} }»);"), "field '.teardown' is 'true' or"),
     (layout("@set_color_config(0, 0, c, «.{ .routes = .{}, .filter = .{} }»);"), "'.filter' of a color is not"),
     (layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = WEST, .color_swap_x = true } }»);"), "swap_x"),
     (layout("«@set_local_color_config(c, .{ .routes = .{} })»;"), "belongs in a PE's program, not in the layout"),

@@ -63,10 +63,10 @@ class RandomFabric:
             record["queues"], record["queue_count"] = (mine[0], len(mine)) if mine else (0, 0)
             sections["classes"].append(record)
         for number, routes in enumerate(self.routes):
-            sections["colors"].append((text(f"color{number}"), text(f"@color{number}"), 0, number))
+            sections["colors"].append((text(f"color{number}"), text(f"@color{number}"), 0, number, 0))
             for place, ports in routes.items():
                 masks = [sum(1 << PORTS.index(port) for port in each) for each in ports]
-                sections["routes"].append((number, *regions([place]), NONE, 0, *masks))
+                sections["routes"].append((number, *regions([place]), NONE, 0, *masks, 0))
         for number, (owner, direction, colors) in enumerate(self.queues):
             first = len(sections["queue_colors"])
             for color in sorted(set(colors.values())):

@@ -122,7 +122,7 @@ def test_control_tasks_and_what_the_engine_ignores() -> None:
     assert commands(got[3]) == commands(got[2])
 
 
-def test_teardown_is_refused() -> None:
+def test_a_teardown_of_a_color_that_nothing_tears_down_is_an_error() -> None:
     routes = "flow.route @c on [0, :] from [ramp] to [ramp] switch [to []]"
     engine = machine(1, 1, routes, sender("[0, :]", send(0, encode([(3, True)], 31), "control")))
     with pytest.raises(LoomError, match=r"has a teardown command for the router of PE \(0, 0\)"):
