@@ -260,7 +260,7 @@ bool ends_without_elements(struct core *core, struct open *open) {
         }
         /* An operation of the task itself sees all that its PE has done before; what microthreads do is not known. */
         uint32_t other = open->queue[k] + (pe->class->queues[open->queue[k]].writes ? -1u : 1u);
-        if (first == NULL && (!open->is_sync || resource_of(pe, other)->ends == NEVER)) {
+        if (first == NULL && (!open->is_sync || resource_of(pe, other)->ends >= NEVER)) {
             open->poll = ++core->polls;
             open->polls_at = begin;
             open->polled = (uint8_t)k;

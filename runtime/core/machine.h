@@ -277,6 +277,7 @@ struct send {
     uint32_t queue;  /* row */
     int32_t waiting; /* receivers that have not made room yet */
     struct claim claim; /* on the first of its ways that may be full */
+    cycle since;        /* when it was issued */
     cycle done, own;    /* its end as far as known; when its last wavelet leaves of itself */
     cycle tail;         /* cycles from when its last wavelet leaves to its end, if that is held back: not before it */
     cycle unheld;       /* its end if nothing holds it back */
@@ -296,6 +297,7 @@ struct open {
     struct pe *pe;
     const struct operation *operation;
     cycle time, rate; /* when it is ready for its next element */
+    cycle since;      /* when it was issued */
     int64_t count, position;
     uint8_t *to;                  /* of a move that is plain: where its first element goes */
     uint8_t inputs;               /* its queues and ends of FIFOs: how many they are */
@@ -331,11 +333,11 @@ struct open {
 struct early {
     struct early *next; /* all of the core, the first that started first */
     struct pe *pe;
-    cycle start;
+    cycle start, since; /* of the later and of the earlier use */
     uint32_t place, later, later_task, earlier, earlier_task, where;
 };
 struct resource {
-    cycle ends; /* of the last use; NEVER while it is open */
+    cycle ends; /* of the use that started last; `open_since` its start while it is open */
     uint32_t user, task;
 };
 
@@ -1203,7 +1205,7 @@ static inline struct side *side_at(const struct pe *pe, uint32_t place) {
 /* resources.c */
 bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation, uint32_t where,
                         cycle start, cycle end);
-bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle end);
+void resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle since, cycle end);
 void resource_extend(struct pe *pe, uint32_t place, cycle end);
 bool find_conflict(const struct core *core, cycle until, struct finding *found);
 static inline uint32_t thread_place(const struct pe *pe, const struct operation *operation) {
@@ -1212,6 +1214,8 @@ static inline uint32_t thread_place(const struct pe *pe, const struct operation 
 static inline struct resource *resource_of(const struct pe *pe, uint32_t place) {
     return &pe->resources[place];
 }
+/* Returns the end of a use that is open, which also says when it started. */
+static inline cycle open_since(cycle start) { return NEVER + start; }
 /* Uses a resource from `start` to `end`; returns false if another operation still does. */
 static inline bool resource_use(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation,
                                 uint32_t where, cycle start, cycle end) {
@@ -1222,13 +1226,13 @@ static inline bool resource_use(struct core *core, struct pe *pe, uint32_t place
     *resource = (struct resource){.ends = end, .user = operation->number, .task = running_task(pe)};
     return true;
 }
-/* Ends an open use; returns false if another had started before. */
-static inline bool resource_release(struct core *core, struct pe *pe, uint32_t place, cycle end) {
+/* Ends the open use that started at `since`: a later one may end before it. */
+static inline void resource_release(struct core *core, struct pe *pe, uint32_t place, cycle since, cycle end) {
     if (pe->early > 0) {
-        return resource_release_early(core, pe, place, end);
+        resource_release_early(core, pe, place, since, end);
+    } else {
+        resource_of(pe, place)->ends = end;
     }
-    resource_of(pe, place)->ends = end;
-    return true;
 }
 
 /* Tasks in the frequent case, where nothing waits behind anything: tasks.c has the others */

@@ -7,12 +7,13 @@
 
 /* Opens a receive for which nothing is there yet. */
 static void open_move(struct core *core, struct pe *pe, const struct operation *operation, const struct descriptor *to,
-                      const struct descriptor *from, uint32_t place, uint32_t count, uint32_t where, cycle ready) {
+                      const struct descriptor *from, uint32_t place, uint32_t count, uint32_t where, cycle issued) {
     struct open *open = pool_take(core, &core->opens);
     memset(&open->inputs, 0, offsetof(struct open, source) - offsetof(struct open, inputs));
     open->pe = pe;
     open->operation = operation;
-    open->time = ready;
+    open->since = issued;
+    open->time = issued + core->timing.receive_setup;
     open->rate = operation->plain_rate;
     open->count = count;
     open->position = 0;
@@ -47,14 +48,14 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
     const struct queue *queue = &pe->class->queues[place];
     struct input *input = &pe->inputs[place];
     struct run *run = input->first;
-    cycle issued = *now, ready = issued + core->timing.receive_setup, end = NEVER;
+    cycle issued = *now, end = open_since(issued);
     if (!queue->is_taskless || !is_quiet(queue, pe->unit) || input->waiting != NULL || !is_free(pe, place, issued) ||
         (operation->is_async && !is_free(pe, thread, issued))) {
         return NOT_QUICK;
     }
     uint32_t task = running_task(pe);
     if (run == NULL) {
-        open_move(core, pe, operation, to, from, place, count, where, ready);
+        open_move(core, pe, operation, to, from, place, count, where, issued);
         if (operation->is_async && operation->has_completion) {
             expect_completion(pe, operation, 1);
         }
@@ -64,7 +65,7 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
             return NOT_QUICK;
         }
         struct elements elements = {.at = {pe->memory + 2 * (int64_t)to->address}, .steps = {size}};
-        end = take(core, operation, &elements, 1, run, count, ready, operation->plain_rate);
+        end = take(core, operation, &elements, 1, run, count, issued + core->timing.receive_setup, operation->plain_rate);
         if (run->taken == run->count) {
             input->first = run->next;
             if (input->first == NULL) {
@@ -218,13 +219,14 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
         end = send->done;
         waits = send->waiting > 0;
         if (waits) {
+            send->since = issued;
             hold_send(core, send);
         }
     }
     core->wavelets += count;
-    use_until(pe, place, operation, task, waits ? NEVER : end);
+    use_until(pe, place, operation, task, waits ? open_since(issued) : end);
     if (operation->is_async) {
-        use_until(pe, thread, operation, task, waits ? NEVER : end);
+        use_until(pe, thread, operation, task, waits ? open_since(issued) : end);
         *now += core->timing.async_issue;
         if (!waits) {
             signal_end(core, pe, operation, end, false);

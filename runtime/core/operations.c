@@ -284,9 +284,9 @@ static void end_send(struct core *core, struct send *send) {
     if (core->traces) {
         trace_done(core, pe, operation, send->task, send->where, send->done, send->count);
     }
-    resource_release(core, pe, core->queue_place[send->queue], send->done);
+    resource_release(core, pe, core->queue_place[send->queue], send->since, send->done);
     if (operation->is_async) {
-        resource_release(core, pe, thread_place(pe, operation), send->done);
+        resource_release(core, pe, thread_place(pe, operation), send->since, send->done);
     }
     if (send->is_sync) {
         resume(core, pe, send->done);
@@ -350,7 +350,8 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         return WENT_WRONG;
     }
     cycle leaves = issued + core->timing.inject + (wavelets - 1) * rate * lanes;
-    struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .done = done, .own = leaves, .unheld = done,
+    struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .since = issued, .done = done,
+                       .own = leaves, .unheld = done,
                        .tail = done > leaves ? done - leaves : 0,
                        .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
     struct send *send = &own;
@@ -365,7 +366,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         send->waiting = 1; /* for its message to leave */
     }
     bool in_turns = pe->class->levels != 0 && count > 0 &&
-                    sends_in_turns(core, pe, operation, issued, rate, count, pe->class->queues[place].network != 0);
+                    sends_in_turns(core, pe, operation, issued, rate, count, &pe->class->queues[place]);
     if (in_turns) {
         keep_send(core, &send);
         send->waiting = 1; /* for its last element to leave */
@@ -417,9 +418,9 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         }
     }
     if (send->waiting > 0) {
-        resource_extend(pe, place, NEVER);
+        resource_extend(pe, place, open_since(issued));
         if (operation->is_async) {
-            resource_extend(pe, thread_place(pe, operation), NEVER);
+            resource_extend(pe, thread_place(pe, operation), open_since(issued));
             *now += core->timing.async_issue;
         }
         hold_send(core, send);
@@ -535,20 +536,23 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     open->where = where;
     open->task = running_task(pe);
     open->rate = rate;
+    open->since = issued;
     open->time = issued + setup;
     open->count = count;
     open->is_sync = !operation->is_async;
     open->signals_end = operation->has_completion && operation->is_async;
     for (int k = 0; k < open->inputs; k++) {
-        if (!resource_use(core, pe, open->queue[k], operation, where, issued, NEVER)) {
+        if (!resource_use(core, pe, open->queue[k], operation, where, issued, open_since(issued))) {
             return WENT_WRONG;
         }
     }
     if (operands[0].descriptor.type == QUEUE_RUN &&
-        !resource_use(core, pe, core->queue_place[operands[0].descriptor.row], operation, where, issued, NEVER)) {
+        !resource_use(core, pe, core->queue_place[operands[0].descriptor.row], operation, where, issued,
+                      open_since(issued))) {
         return WENT_WRONG;
     }
-    if (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued, NEVER)) {
+    if (operation->is_async && !resource_use(core, pe, thread_place(pe, operation), operation, where, issued,
+                                             open_since(issued))) {
         return WENT_WRONG;
     }
     if (operands[0].descriptor.type == QUEUE_RUN) {

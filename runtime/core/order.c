@@ -362,8 +362,9 @@ static void visit(struct core *core, struct pe *pe) {
             return;
         }
         /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
-         * has been taken when its head arrives. */
-        bool is_strict = pe->fifo_opens > 0 || core->networks != NULL || core->changes;
+         * has been taken when its head arrives. What takes turns sends its wavelets before those of later sends. */
+        bool is_strict = pe->fifo_opens > 0 || core->networks != NULL || core->changes ||
+                         (pe->held_sends > 0 && has_turns(pe));
         if (time > core->horizon ||
             (time > core->present && (is_strict || pe->held_sends > 0 || multicasts_wait(core)))) {
             if (is_strict || !is_certain(pe, task, time)) {

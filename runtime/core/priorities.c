@@ -168,6 +168,9 @@ static bool can_be_held(const struct pe *pe, const struct operation *operation, 
     return false;
 }
 
+/* Returns whether operations of a PE that can be held back are under way. */
+bool has_turns(const struct pe *pe) { return pe->class->levels != 0 && datapath_of(pe)->turns > 0; }
+
 static void begin(struct pe *pe, uint8_t level, bool is_turn) {
     struct datapath *datapath = datapath_of(pe);
     datapath->open[level]++;
@@ -320,10 +323,21 @@ static void send_one(struct core *core, struct turn *turn, cycle time) {
     send_accepted(core, send, done);
 }
 
-/* Returns whether a send takes turns, from its issue on, or is handed over at once. */
+/* Returns whether a send on a queue waits for its turn already. */
+static bool is_awaited(const struct pe *pe, uint32_t row) {
+    for (const struct turn *turn = datapath_of(pe)->sends; turn != NULL; turn = turn->next) {
+        if (turn->stream.row == row) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns whether a send takes turns, from its issue on, or is handed over at once. Its wavelets come behind those of
+ * sends before it. */
 bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle rate,
-                    int64_t count, bool is_message) {
-    if (!is_message && can_be_held(pe, operation, issued)) {
+                    int64_t count, const struct queue *queue) {
+    if (queue->network == 0 && (can_be_held(pe, operation, issued) || is_awaited(pe, queue->number))) {
         return true;
     }
     note_work(core, pe, operation, issued, rate, rate, count);

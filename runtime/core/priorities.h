@@ -9,13 +9,15 @@ enum { HELD_SENDS = UINT16_MAX + 1 }; /* in place of a queue: the sends of a PE 
 void make_priority_pools(struct core *core);
 void prepare_priorities(struct core *core, const struct core_input *input, struct class *class);
 
+bool has_turns(const struct pe *pe);
+
 /* What is called only where the operations of a class have several levels */
 void note_work(struct core *core, struct pe *pe, const struct operation *operation, cycle first, cycle rate, cycle cost,
                int64_t count);
 void begin_to_receive(struct core *core, struct open *open, cycle issued);
 void end_to_receive(struct core *core, struct open *open);
 bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle rate,
-                    int64_t count, bool is_message);
+                    int64_t count, const struct queue *queue);
 void send_in_turns(struct core *core, struct send *send, const struct descriptor *stream, struct payload *payload,
                    int64_t count, cycle issued, cycle rate, cycle setup);
 void await_turn(struct core *core, struct turn *turn);

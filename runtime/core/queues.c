@@ -404,13 +404,13 @@ static bool feed(struct core *core, struct open *open, struct run **runs, int64_
 static void release_all(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     for (int k = 0; k < open->inputs; k++) {
-        resource_release(core, pe, open->queue[k], open->time);
+        resource_release(core, pe, open->queue[k], open->since, open->time);
     }
     if (open->forwards) {
-        resource_release(core, pe, core->queue_place[open->operands[0].descriptor.row], open->time);
+        resource_release(core, pe, core->queue_place[open->operands[0].descriptor.row], open->since, open->time);
     }
     if (open->operation->is_async) {
-        resource_release(core, pe, thread_place(pe, open->operation), open->time);
+        resource_release(core, pe, thread_place(pe, open->operation), open->since, open->time);
     }
 }
 

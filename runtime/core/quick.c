@@ -182,6 +182,7 @@ static int quick_receive(struct core *core, struct pe *pe, const struct applicat
     memset(open, 0, offsetof(struct open, operands));
     open->pe = pe;
     open->operation = operation;
+    open->since = issued;
     open->time = ready;
     open->rate = operation->plain_rate;
     open->count = count;
@@ -201,11 +202,11 @@ static int quick_receive(struct core *core, struct pe *pe, const struct applicat
         }
     }
     input->waiting = open;
-    use_until(pe, place, operation, task, NEVER);
+    use_until(pe, place, operation, task, open_since(issued));
     if (!operation->is_async) {
         return WAITS;
     }
-    use_until(pe, thread, operation, task, NEVER);
+    use_until(pe, thread, operation, task, open_since(issued));
     *now += core->timing.async_issue;
     if (operation->has_completion) {
         open->signals_end = true;
@@ -279,12 +280,13 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
     }
     settle_credits(core);
     bool waits = send->waiting > 0;
-    cycle end = waits ? NEVER : send->done;
+    cycle end = waits ? open_since(issued) : send->done;
     use_until(pe, place, operation, here.task, end);
     if (operation->is_async) {
         use_until(pe, thread, operation, here.task, end);
     }
     if (waits) {
+        send->since = issued;
         hold_send(core, send);
     } else if (send != &here) {
         pool_give(&core->send_pool, send);

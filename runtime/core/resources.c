@@ -24,8 +24,9 @@ bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const 
     struct resource *resource = resource_of(pe, place);
     uint32_t task = running_task(pe);
     struct early early = {.pe = pe, .start = start, .place = place, .later = operation->number, .later_task = task,
-                          .earlier = resource->user, .earlier_task = resource->task, .where = where};
-    if (resource->ends != NEVER) {
+                          .earlier = resource->user, .earlier_task = resource->task, .where = where,
+                          .since = resource->ends - NEVER};
+    if (resource->ends < NEVER) {
         struct finding found = conflict(&early);
         note_error(core, &found);
         core->is_failing = true;
@@ -40,18 +41,18 @@ bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const 
     return true;
 }
 
-/* Lets the use that started last end at another time, NEVER if that is not known yet. */
+/* Lets the use that started last end at another time, or be open. */
 void resource_extend(struct pe *pe, uint32_t place, cycle end) { resource_of(pe, place)->ends = end; }
 
-bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle end) {
+void resource_release_early(struct core *core, struct pe *pe, uint32_t place, cycle since, cycle end) {
     struct early **list = &core->early;
-    while (*list != NULL && ((*list)->pe != pe || (*list)->place != place)) {
+    while (*list != NULL && ((*list)->pe != pe || (*list)->place != place || (*list)->since != since)) {
         list = &(*list)->next;
     }
     struct early *early = *list;
     if (early == NULL) {
         resource_of(pe, place)->ends = end;
-        return true;
+        return;
     }
     if (end > early->start) {
         struct finding found = conflict(early);
@@ -63,7 +64,6 @@ bool resource_release_early(struct core *core, struct pe *pe, uint32_t place, cy
     }
     pe->early--;
     pool_give(&core->earlies, early);
-    return true;
 }
 
 /* Finds the first use that has started up to a cycle while another was open, and still is when all has happened up to

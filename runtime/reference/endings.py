@@ -59,9 +59,9 @@ def _sent(machine: Machine, send: Send) -> None:
         machine.statistics.sent(send)
     if machine.trace is not None:
         machine.trace.completes(issue, send.done, send.count)
-    send.queue.resource.release(send.done)
+    send.queue.resource.release(send.since, send.done)
     if issue.settings.microthread is not None:
-        issue.pe.threads[issue.settings.microthread].release(send.done)
+        issue.pe.threads[issue.settings.microthread].release(send.since, send.done)
     if send.holds_task:
         resume(machine, issue.pe, send.done)
     else:

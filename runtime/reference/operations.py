@@ -165,15 +165,14 @@ def _send(
     setup = timing.inject if issue.is_async else setup
     done = issued + setup + rate * count
     wavelets = -(-count // destination.lanes)
-    send = Send(
-        issue, queue, wavelets, done, issued + timing.inject + (wavelets - 1) * rate * destination.lanes, unheld=done
-    )
+    own = issued + timing.inject + (wavelets - 1) * rate * destination.lanes
+    send = Send(issue, queue, wavelets, issued, done, own, unheld=done)
     used = [queue.resource]
     if issue.settings.microthread is not None:
         used.append(machine.thread(pe, issue.settings.microthread))
     for resource in used:
         resource.use(issue.user, issued, done)
-    turn = turn_of(machine, issue) if count and queue.network is None else None
+    turn = turn_of(machine, issue, queue.number) if count and queue.network is None else None
     if turn is not None:
         payload = compute(machine, issue, destination, sources, 0, count, {})
         send.waiting = 1

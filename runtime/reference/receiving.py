@@ -51,6 +51,8 @@ class OpenOperation:
     destination: Descriptor
     sources: list[Operand]
     count: int
+    since: int
+    """When it was issued."""
     time: int
     rate: int
     resources: list[Resource]
@@ -107,7 +109,7 @@ def receive(
     """Start an operation that receives, from `setup` cycles on; return False if its task has to wait for it."""
     pe, settings = issue.pe, issue.settings
     operation = OpenOperation(
-        issue, [], [], destination, sources, count, pe.now + setup, rate, [], moving,
+        issue, [], [], destination, sources, count, pe.now, pe.now + setup, rate, [], moving,
         any(isinstance(source, Wavelets) and source.message for source in sources),
     )  # fmt: skip
     _open_queues(machine, operation)
@@ -257,7 +259,7 @@ def _close(machine: Machine, operation: OpenOperation) -> None:
     if machine.trace is not None:
         machine.trace.completes(operation.issue, operation.time, operation.count)
     for resource in operation.resources:
-        resource.release(operation.time)
+        resource.release(operation.since, operation.time)
     datapath = operation.issue.pe.datapath
     if datapath is not None:
         datapath.end(level_of(machine, operation.issue), operation.turn)

@@ -28,18 +28,22 @@ class Early(NamedTuple):
     start: int
     later: User
     earlier: User
+    since: int
+    """When the earlier one started."""
 
 
 class Resource:
     """One queue, end of a FIFO or microthread. `conflict` notes two uses at one time, of which the later starts at a
     cycle, and returns the error."""
 
-    __slots__ = ("_conflict", "_early", "_ends", "_user")
+    __slots__ = ("_conflict", "_early", "_ends", "_since", "_user")
 
     def __init__(self, conflict: Callable[[int, User, User], Fault]) -> None:
         self._conflict = conflict
         self._ends = 0
-        """When the last known use ends, NEVER while it is going on."""
+        """When the use ends that started last, NEVER while it is going on."""
+        self._since = 0
+        """When it started."""
         self._user: User | None = None
         self._early: list[Early] = []
 
@@ -54,24 +58,25 @@ class Resource:
             assert self._user is not None
             if self._ends != NEVER:
                 raise self._conflict(start, user, self._user)
-            self._early.append(Early(start, user, self._user))
-        self._ends, self._user = end, user
+            self._early.append(Early(start, user, self._user, self._since))
+        self._ends, self._user, self._since = end, user, start
 
     def extend(self, end: int) -> None:
         """Let the use that started last end at another time, NEVER if that is not known yet."""
         self._ends = end
 
-    def release(self, end: int) -> None:
-        """End an open use, the first of those that are open."""
-        if not self._early:
-            self._ends = end
-            return
-        next_ = self._early.pop(0)
-        if end > next_.start:
-            self._conflict(*next_)
+    def release(self, since: int, end: int) -> None:
+        """End the open use that started at a cycle: a later one may end before it."""
+        for place, early in enumerate(self._early):
+            if early.since == since:
+                del self._early[place]
+                if end > early.start:
+                    self._conflict(early.start, early.later, early.earlier)
+                return
+        self._ends = end
 
     def rest(self, until: int) -> None:
         """Find uses that have started up to a cycle during one that is open when all has happened up to there."""
         for early in self._early:
             if early.start <= until:
-                self._conflict(*early)
+                self._conflict(early.start, early.later, early.earlier)

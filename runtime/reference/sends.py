@@ -18,6 +18,8 @@ class Send:
     queue: OutputQueue
     count: int
     """Its wavelets."""
+    since: int
+    """When it was issued."""
     done: int
     own: int
     """When its last wavelet leaves of itself."""

@@ -5,6 +5,7 @@ Which one ends the run is decided by cycle and PE; what the PEs have done that a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from .random_programs import Generator, RandomProgram, random_exchange
@@ -45,10 +46,11 @@ class FaultyGenerator(Generator):
         self.emit(f"flow.apply mov16 {walk}, {self.value('i16')} : {type}, i16")
 
     def send_again(self) -> None:
-        """Send on a queue that an operation in the background may still use."""
-        channels = [channel for channel in self.channels if channel.once]
+        """Send in the background, on a queue that another operation may still use."""
+        channels = [channel for channel in self.channels if not channel.forwarded]
         if channels:
-            self.send(self.random.choice(channels))
+            channel = self.random.choice(channels)
+            self.send(replace(channel, once=True))
 
     def receive_again(self) -> None:
         """Receive from a queue that another operation may wait for."""

@@ -257,3 +257,46 @@ def test_higher_priorities_go_first(case: Case) -> None:
             assert ends[part.queue] == own
         elif its.needs_credits:
             assert ends[part.queue] == own + (timing.send_setup if part.is_sync else timing.inject)
+
+
+@pytest.mark.parametrize("is_one_task", [True, False])
+def test_wavelets_of_a_later_send_come_behind_those_that_wait_for_their_turns(is_one_task: bool) -> None:
+    """Nothing holds the second send back, whose task issues it in the same go, or is sure to be next."""
+    walk = "flow.stream @a at 0 strides [1] extents"
+    sent = """%o = flow.queue_stream @out extent 3 : !flow.stream<f32>
+      flow.apply fmovs %o, %n async(microthread = 1{}) : !flow.stream<f32>, f32"""
+    later = "%n = arith.constant 2.0 : f32\n" + sent.format("")
+    later = later.replace("%n", "%m").replace("%o", "%p")
+    machine = load(
+        parse(f"""flow.fabric @turns target "wse3" grid 2 by 1 {{
+          flow.color @c = 0
+          flow.route @c on [0, :] from [ramp] to [east]
+          flow.route @c on [1, :] from [west] to [ramp]
+          flow.units @sender on [0, :] words 1200 {{
+            {buffers()}
+            flow.queue output @out id 2 colors [@c on [:, :]]
+            {
+            main(f'''%n = arith.constant 1.0 : f32
+              {sent.format(", priority = low")}
+              {spin(20)}
+              {later if is_one_task else "flow.activate @later"}''')
+        }
+            flow.task local @later id 10 {{
+              {later}
+              flow.return
+            }}
+          }}
+          flow.units @receiver on [1, :] words 1200 {{
+            {buffers()}
+            flow.export @a as "a"
+            flow.queue input @in id 2 colors [@c on [:, :]]
+            {
+            main(f'''%a = {walk} [6] : !flow.stream<f32>
+              %i = flow.queue_stream @in extent 6 : !flow.stream<f32>
+              flow.apply fmovs %a, %i : !flow.stream<f32>, !flow.stream<f32>''')
+        }
+          }}
+        }}""")
+    )
+    machine.run()
+    assert machine.read_symbol("a")[0, 1, :6].tolist() == [1, 1, 1, 2, 2, 2]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from loomir import LoomError
 from loomir.runtime import Deadlock, Machine
 
-from .flow_modules import parse
+from .flow_modules import parse, spin
 from .machines import load
 
 ROOM = {"wse2": 4 + 2 + 6, "wse3": 4 + 4 + 8}
@@ -219,3 +220,61 @@ def test_an_asynchronous_send_that_nobody_reads_is_reported() -> None:
     machine.launch("main")
     machine.run(allow_pending=True)
     assert not machine.read_symbol("done").any()
+
+
+def test_the_end_of_a_later_send_may_be_known_first() -> None:
+    """DSD-209: what counts is when the first has ended. The receiver of the second is visited before that of the first,
+    and the sender's task has issued both by then."""
+    two_sends(far=100, near=600, between=500).run()
+    with pytest.raises(LoomError, match=r"microthread 4 at the same time on PE \(0, 0\).*DSD-209"):
+        two_sends(far=600, near=600, between=500).run()
+
+
+def two_sends(*, far: int, near: int, between: int) -> Machine:
+    """The first PE sends 30 words to the last and, so many turns of a loop later, to the second, with one microthread.
+
+    These two read after so many turns.
+    """
+    buffers = """flow.buffer @a at 0 : memref<30xi32>
+    flow.buffer @x at 100 : memref<i32>"""
+    walk = "%a = flow.stream @a at 0 strides [1] extents [30] : !flow.stream<i32>"
+    receivers = "".join(
+        f"""flow.units @to_{side} on [{x}, :] words 200 {{
+          {buffers}
+          flow.queue input @in id 2 colors [@{side} on [:, :]]
+          flow.task local @main id 9 active {{
+            {walk}
+            {spin(late)}
+            %in = flow.queue_stream @in extent 30 : !flow.stream<i32>
+            flow.apply mov32 %a, %in : !flow.stream<i32>, !flow.stream<i32>
+            flow.return
+          }}
+        }}
+        """
+        for side, x, late in (("near", 1, near), ("far", 2, far))
+    )
+    text = f"""flow.fabric @sends target "wse3" grid 3 by 1 {{
+      flow.color @near = 0
+      flow.color @far = 1
+      flow.route @near on [0, :] from [ramp] to [east]
+      flow.route @near on [1, :] from [west] to [ramp]
+      flow.route @far on [0, :] from [ramp] to [east]
+      flow.route @far on [1, :] from [west] to [east]
+      flow.route @far on [2, :] from [west] to [ramp]
+      flow.units @sender on [0, :] words 200 {{
+        {buffers}
+        flow.queue output @first id 2 colors [@far on [:, :]]
+        flow.queue output @second id 3 colors [@near on [:, :]]
+        flow.task local @main id 9 active {{
+          {walk}
+          %first = flow.queue_stream @first extent 30 : !flow.stream<i32>
+          %second = flow.queue_stream @second extent 30 : !flow.stream<i32>
+          flow.apply mov32 %first, %a async(microthread = 4) : !flow.stream<i32>, !flow.stream<i32>
+          {spin(between)}
+          flow.apply mov32 %second, %a async(microthread = 4) : !flow.stream<i32>, !flow.stream<i32>
+          flow.return
+        }}
+      }}
+      {receivers}
+    }}"""
+    return load(parse(text))
