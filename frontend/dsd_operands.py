@@ -73,10 +73,12 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
     if isinstance(data, FifoDescriptor):
         return builder.value(dsd.FifoOp(data.symbol, mlir))
     if isinstance(data, CircularDescriptor) and in_register:
-        if is_ssa(data.extent):
-            ev.fail(node, "the extent of a circbuf_dsd must be known at compile time here")
         base, _ = view(ev, data.address, element)
-        return builder.value(dsd.CircbufOp(base, data.extent, wraparound=data.wraparound))
+        extent = field(ev, data.extent)
+        if not is_ssa(extent):
+            return builder.value(dsd.CircbufOp(base, extent, wraparound=data.wraparound))
+        ring = builder.value(dsd.CircbufOp(base, data.wraparound, wraparound=data.wraparound))
+        return builder.value(dsd.SetLengthOp(ring, extent))
     if isinstance(data, CircularDescriptor):
         ev.fail(node, "a circbuf_dsd works only in a register; load it with @load_to_dsr")
     ev.fail(node, "this is not a DSD")

@@ -835,6 +835,10 @@ class _BodyLowering:
 
     def _memory_descriptor(self, op: dsd.MemoryDescriptorOp) -> None:
         match op:
+            case dsd.CircbufOp():
+                array = self._array(op, op.operands[0])
+                self._emit(op, flow.CircularStreamOp(array, op.extent, op.wraparound, op.base_type.element_type))
+                return
             case dsd.TensorAccessOp():
                 raise _refuse(
                     op, "dsd.tensor_access still has an affine map; run dsd-expand-tensor-access before lower-to-flow"
@@ -847,8 +851,6 @@ class _BodyLowering:
                 offset = self._number(op, op.offset)
                 strides = [self._number(op, stride) for stride in op.strides]
                 extents = [self._number(op, extent, unsigned=True) for extent in op.extents]
-            case dsd.CircbufOp():
-                offset, (strides, extents) = 0, _circular_walk(op)
             case _:
                 raise _refuse(op, f"{op.name} has no counterpart in flow")
         array = self._array(op, op.operands[0])
@@ -858,13 +860,16 @@ class _BodyLowering:
         if op.queue_name is None:
             raise _refuse(op, f"{op.name} names a color and no queue; run dsd-assign-queues before lower-to-flow")
         # Priority is a matter of the operation in flow, and is read there.
-        known = {"control", "advance_switch", "priority", "wavelet_index_offset", "simd", "message"}
-        unsupported = sorted(op.options.keys() - known)
-        if unsupported:
-            raise _refuse(op, f"{op.name} has option '{unsupported[0]}', which flow cannot express yet; remove it")
         extent = self._number(op, op.extent, unsigned=True)
-        flags = {name: name in op.options for name in ("control", "advance_switch", "message")}
-        self._emit(op, flow.QueueStreamOp(op.queue_name, extent, op.element_type, packed=op.is_packed, **flags))
+        flags = {name: name in op.options for name in ("control", "advance_switch", "message", "control_transform")}
+        zeroed = op.zero if isinstance(op, dsd.FaboutOp) else None
+        self._emit(
+            op,
+            flow.QueueStreamOp(
+                op.queue_name, extent, op.element_type, packed=op.is_packed,
+                zero=None if zeroed is None else zeroed.data.removesuffix("_source"), **flags,
+            ),
+        )  # fmt: skip
 
     def _derived_descriptor(self, op: dsd.DerivedDescriptorOp) -> None:
         stream = self._value(op, op.descriptor)
@@ -873,8 +878,6 @@ class _BodyLowering:
                 words = flow.element_words(op.descriptor_type.element_type)
                 self._emit(op, flow.AdvanceOp(stream, self._amount(op, op.value, words)))
             case dsd.SetLengthOp():
-                if isinstance(op.descriptor_type, dsd.CircbufType):
-                    raise _refuse(op, "dsd.set_length on a circbuf cannot be lowered; give the extent in dsd.circbuf")
                 self._emit(op, flow.ResizeOp(stream, self._amount(op, op.value)))
             case dsd.SetStrideOp():
                 self._emit(op, flow.RestrideOp(stream, self._amount(op, op.value)))
@@ -911,8 +914,6 @@ class _BodyLowering:
             case dsr.LoadOp():
                 if op.single_step is not None:
                     raise _refuse(op, "dsr.load with single_step has no counterpart in flow yet; remove single_step")
-                if op.save_address is not None and isinstance(op.descriptor.type, dsd.CircbufType):
-                    raise _refuse(op, "dsr.load keeps the address of a circbuf, which flow cannot express yet")
                 for register in (op.result, *op.operands[1:]):
                     type = register.type
                     if isinstance(type, dsr.RegisterType) and not type.is_allocated:
@@ -1075,17 +1076,3 @@ def _fields(static: DenseArrayBase, values: Sequence[SSAValue]) -> list[int | SS
     dynamic = iter(values)
     numbers = cast("DenseArrayBase[IntegerType]", static).get_values()
     return [next(dynamic) if value == flow.DYNAMIC else value for value in numbers]
-
-
-def _circular_walk(op: dsd.CircbufOp) -> tuple[list[int], list[int]]:
-    """Return strides and extents of a walk that returns to its start; exact for whole rounds only."""
-    rounds, rest = divmod(op.extent, op.wraparound)
-    if op.extent <= op.wraparound:
-        return [1], [op.extent]
-    if rest:
-        raise _refuse(
-            op,
-            f"dsd.circbuf ends in the middle of its buffer: extent {op.extent} is not a multiple of wraparound "
-            f"{op.wraparound}, which flow cannot express yet",
-        )
-    return [1, 1 - op.wraparound], [rounds, op.wraparound]

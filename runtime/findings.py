@@ -150,6 +150,8 @@ class Code(IntEnum):
     """Bits of the last element, 1 if it is the only one. The record's PE receives, the source place is the sender's."""
     ELEMENTS_CUT = 73
     """Operation that receives, PE that sent, elements that are cut, the first of them."""
+    INDEX_TOO_WIDE = 75
+    """Operation, queue, 1 of a control wavelet, its bits: the two highest are those of the mark that shows one."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 

@@ -63,6 +63,9 @@ COMMANDS_SHIFT, HIGH_COMMANDS = 22, 8
 NOP, ADVANCE, RESET, TEARDOWN = range(4)
 """Codes of commands."""
 
+CONTROL_MARK = 0b11 << 30
+"""What `control_transform` puts into the two highest bits of a control wavelet's index (DSD-256, AMB-29)."""
+
 # Routers
 
 PORTS = ("ramp", "north", "east", "south", "west")

@@ -17,12 +17,16 @@ from ...dialects.scalar_types import kind_of
 from ...runtime.findings import MAX_WALK
 from ...runtime.tables.format import (
     ADVANCE_SWITCH,
+    CIRCULAR,
+    CONTROL_TRANSFORM,
     CONTROL_WAVELETS,
     FIFO_END,
     MEMORY_WALK,
     MESSAGE,
     PACKED,
     QUEUE_RUN,
+    ZERO_FIRST,
+    ZERO_SECOND,
 )
 from ...runtime.tables.instructions import BITS, KIND
 from ...targets.wavelets import MAX_DIMENSIONS, MEM4D_STRIDES, WORD_MASK
@@ -40,18 +44,7 @@ def stream(body: Body, op: flow.StreamOp) -> None:
     extents = _fields(_numbers(op.static_extents.data.data), op.extents if dynamic else ())
     (offset,) = _fields([op.static_offset.value.data], [op.offset] if dynamic and op.offset else [])
     known_offset = _known(body, offset)
-    name, address = None, 0
-    pointer = None
-    address_value = None if op.buffer is not None else op.address
-    if address_value is None:
-        name = body.units.buffer(op, op.buffer).name
-        body.depend("buffer", name)
-    else:
-        pointer = body.known(address_value)
-        if pointer is not None and not pointer & 1:
-            address = (pointer & WORD_MASK) >> 1
-    # An odd address is an error, where it is reached.
-    pointed = address_value is not None and (pointer is None or pointer & 1)
+    name, address, pointed = _start(body, op)
     if known_offset is not None and not pointed:
         address += known_offset * words
     known_strides = [_known(body, stride) for stride in strides]
@@ -79,8 +72,8 @@ def stream(body: Body, op: flow.StreamOp) -> None:
     body.charge("descriptor")
     result = _copy(body, op.result, template)
     if pointed:
-        assert address_value is not None
-        _change(body, "set_address", result, body.use(address_value))
+        assert op.address is not None
+        _change(body, "set_address", result, body.use(op.address))
     if (known_offset is None or pointed) and known_offset != 0:
         _change(body, "set_offset", result, _register(body, offset))
     for place, (stride, known) in enumerate(zip(strides, known_strides, strict=True)):
@@ -89,6 +82,33 @@ def stream(body: Body, op: flow.StreamOp) -> None:
     for place, (extent, known) in enumerate(zip(extents, known_extents, strict=True)):
         if known is None:
             _change(body, "set_extent", result, _register(body, extent), place)
+
+
+def circular_stream(body: Body, op: flow.CircularStreamOp) -> None:
+    """Make a walk that returns to its start."""
+    kind = KIND[kind_of(op.result.type.element_type) or "i32"]
+    name, address, pointed = _start(body, op)
+    extents = _filled([op.extent.value.data, op.wraparound.value.data])
+    template = body.static(MEMORY_WALK, name, address, extents, _filled([1, 0]), kind, 2, CIRCULAR)
+    if not pointed:
+        body.values[op.result] = template
+        return
+    assert op.address is not None
+    body.charge("descriptor")
+    _change(body, "set_address", _copy(body, op.result, template), body.use(op.address))
+
+
+def _start(body: Body, op: flow.StreamOp | flow.CircularStreamOp) -> tuple[str | None, int, bool]:
+    """Return the buffer of a walk, or the address in words; and if that has to be set where it is reached."""
+    if op.buffer is not None:
+        name = body.units.buffer(op, op.buffer).name
+        body.depend("buffer", name)
+        return name, 0, False
+    assert op.address is not None
+    pointer = body.known(op.address)
+    if pointer is None or pointer & 1:
+        return None, 0, True  # an odd address is an error, where it is reached
+    return None, (pointer & WORD_MASK) >> 1, False
 
 
 @cache
@@ -143,8 +163,11 @@ def queue_stream(body: Body, op: flow.QueueStreamOp) -> None:
     flags = 0
     for given, flag in (
         (op.control, CONTROL_WAVELETS), (op.advance_switch, ADVANCE_SWITCH), (op.packed, PACKED), (op.message, MESSAGE),
+        (op.control_transform, CONTROL_TRANSFORM),
     ):  # fmt: skip
         flags |= flag if given is not None else 0
+    if op.zero is not None:
+        flags |= ZERO_FIRST if op.zero.data == "first" else ZERO_SECOND
     (extent,) = _fields([op.static_extent.value.data], [op.extent] if op.extent else [])
     count = _known(body, extent)
     extents = _filled([0 if count is None else count & WORD_MASK])
@@ -183,6 +206,7 @@ def update(body: Body, op: flow.AdvanceOp | flow.ResizeOp | flow.RestrideOp | fl
 
 HANDLERS: dict[type[Operation], Any] = {
     flow.StreamOp: stream,
+    flow.CircularStreamOp: circular_stream,
     flow.QueueStreamOp: queue_stream,
     flow.FifoStreamOp: fifo_stream,
     **dict.fromkeys(_UPDATES, update),

@@ -181,6 +181,12 @@ class FabricDescriptorOp(SymbolUser, ABC):
                 "use one of the two"
             )
 
+        if "control_transform" in self.options and (self.is_packed or "control" in self.options):
+            other, reason = ("control", "all that is sent is control wavelets with control")
+            if self.is_packed:
+                other, reason = ("simd", "a wavelet that carries two values has no index")
+            raise VerifyException(f"{reason}, so control_transform has nothing to mark; remove it, or {other}")
+
     @property
     def is_packed(self) -> bool:
         """True if each wavelet carries two 16-bit values (DSD-240)."""

@@ -85,6 +85,7 @@ from .state import RemfOp as RemfOp
 from .state import SetExceptionMaskOp as SetExceptionMaskOp
 from .state import TimestampOp as TimestampOp
 from .state import UnblockOp as UnblockOp
+from .streams import CircularStreamOp as CircularStreamOp
 from .streams import FifoStreamOp as FifoStreamOp
 from .streams import QueueStreamOp as QueueStreamOp
 from .streams import SetFifoLengthOp as SetFifoLengthOp

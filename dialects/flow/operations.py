@@ -154,9 +154,9 @@ class LoadRegisterOp(AsynchronousOp):
         _verify_register(self.file.data, self.number.value.data, scope.target)
         for origin, owner in scope_of_units(scope).origins(self.stream).items():
             made_by = name_of(origin, owner)
-            if self.is_async and origin in ("vector", "array", "fifo"):
+            if self.is_async and origin in ("vector", "array", "ring", "fifo"):
                 raise VerifyException(f"async is for streams of queues (DSR-036), not for {made_by}; remove it")
-            if self.save_address is not None and origin not in ("vector", "array"):
+            if self.save_address is not None and origin not in ("vector", "array", "ring"):
                 raise VerifyException(f"save_address is for walks over memory (DSR-037), not for {made_by}; remove it")
 
 

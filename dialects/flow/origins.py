@@ -17,7 +17,7 @@ from .code import CallOp, FuncOp
 from .fabric import FabricOp, UnitsOp
 from .queues import QueueOp
 from .scope import Origin, StreamOrigins
-from .streams import FifoStreamOp, QueueStreamOp, StreamOp
+from .streams import CircularStreamOp, FifoStreamOp, QueueStreamOp, StreamOp, described_array
 from .types import StreamType
 
 
@@ -25,10 +25,11 @@ def name_of(origin: Origin, owner: Operation) -> str:
     """Return how an error names a stream."""
     if isinstance(owner, FifoStreamOp):
         return f"FIFO @{owner.fifo.string_value()}"
+    if isinstance(owner, CircularStreamOp):
+        return f"a circular walk over {described_array(owner)}"
     if isinstance(owner, StreamOp):
         dimensions = "" if origin == "vector" else f" of {owner.dimensions} dimensions"
-        array = "memory" if owner.buffer is None else f"buffer @{owner.buffer.string_value()}"
-        return f"a walk{dimensions} over {array}"
+        return f"a walk{dimensions} over {described_array(owner)}"
     assert isinstance(owner, QueueStreamOp)
     return f"a stream of {'input' if origin == 'received' else 'output'} queue @{owner.queue.string_value()}"
 
@@ -94,6 +95,8 @@ def _origins(
         match op:
             case StreamOp():
                 fresh.append((op.result, "vector" if op.dimensions == 1 else "array", op))
+            case CircularStreamOp():
+                fresh.append((op.result, "ring", op))
             case FifoStreamOp():
                 fresh.append((op.result, "fifo", op))
             case QueueStreamOp():

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ..machine.symbols import Scope
 
-Origin: TypeAlias = Literal["vector", "array", "fifo", "received", "sent"]
+Origin: TypeAlias = Literal["vector", "array", "ring", "fifo", "received", "sent"]
 """What a stream is made of: a walk over memory of one dimension or of more, a FIFO, an input or an output queue."""
 
 StreamOrigins: TypeAlias = Mapping[SSAValue, Mapping[Origin, Operation]]

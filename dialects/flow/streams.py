@@ -170,15 +170,89 @@ class StreamOp(SymbolUser):
         verify_fields("extent", numbers_of(self.static_extents), self.extents, EXTENTS)
 
     def verify_symbols(self, scope: Scope) -> None:
-        if self.buffer is None:
-            return
-        buffer = scope.get(BufferOp, self.buffer)
-        type = element_type_of(self.result)
-        if 2 * element_words(type) != memory_bytes(buffer.element_type):
-            raise VerifyException(
-                f"a stream of {type} cannot walk over buffer @{buffer.sym_name.data} of {buffer.element_type}; use a "
-                "type of that width, or another buffer on the same words"
-            )
+        _verify_elements(self, scope)
+
+
+def described_array(op: StreamOp | CircularStreamOp) -> str:
+    """Return how an error names what a walk is over."""
+    return "memory" if op.buffer is None else f"buffer @{op.buffer.string_value()}"
+
+
+def _verify_elements(op: StreamOp | CircularStreamOp, scope: Scope) -> None:
+    """Refuse a walk over a buffer whose elements have another width."""
+    if op.buffer is None:
+        return
+    buffer = scope.get(BufferOp, op.buffer)
+    type = element_type_of(op.result)
+    if 2 * element_words(type) != memory_bytes(buffer.element_type):
+        raise VerifyException(
+            f"a stream of {type} cannot walk over buffer @{buffer.sym_name.data} of {buffer.element_type}; use a "
+            "type of that width, or another buffer on the same words"
+        )
+
+
+@irdl_op_definition
+class CircularStreamOp(SymbolUser):
+    """A walk over elements side by side, from the start of a buffer or from a byte address on, that returns there
+    behind `wraparound` of them: element k is number k mod `wraparound` (DSD-087).
+
+    ```
+    %a = flow.circular_stream @u extent 20 wraparound 8 : !flow.stream<f16>
+    ```
+    """
+
+    name = "flow.circular_stream"
+    buffer = opt_prop_def(SymbolRefAttr)
+    address = opt_operand_def(IntegerType(16))
+    extent = prop_def(IntegerAttr)
+    wraparound = prop_def(IntegerAttr)
+    result = result_def(StreamType)
+    traits = traits_def(VerifiedByKind(), Pure())
+
+    def __init__(self, array: Array, extent: int, wraparound: int, type: Attribute):
+        build(
+            self,
+            address_of(array),
+            [of_elements(StreamType, type)],
+            {"buffer": symbol_of(array), "extent": integer(extent), "wraparound": integer(wraparound)},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CircularStreamOp:
+        array = parse_array(parser)
+        parser.parse_keyword("extent")
+        extent = parser.parse_integer(allow_boolean=False)
+        parser.parse_keyword("wraparound")
+        wraparound = parser.parse_integer(allow_boolean=False)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        if not isinstance(type, StreamType):
+            parser.raise_error("flow.circular_stream makes a value of type !flow.stream", position)
+        op = cls(array, extent, wraparound, type.element_type)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_array(printer, self)
+        printer.print_string(f" extent {self.extent.value.data} wraparound {self.wraparound.value.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        verify_array(self.name, self)
+        verify_fields("extent", [self.extent.value.data], [], EXTENTS)
+        verify_fields("wraparound", [self.wraparound.value.data], [], EXTENTS[1:])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        _verify_elements(self, scope)
+
+
+ZEROED = ("first", "second")
+"""The source that is set to zero when it is sent."""
 
 
 @irdl_op_definition
@@ -189,7 +263,11 @@ class QueueStreamOp(SymbolUser):
 
     With `message` it belongs to a message of a `flow.message_network`, and `extent` is the most elements that there is
     room for at the other operand: what is received begins with the header, whose low half has the number of elements
-    that follow and are taken; of what is sent the last wavelet is a control wavelet and ends the message."""
+    that follow and are taken; of what is sent the last wavelet is a control wavelet and ends the message.
+
+    With `zero first` or `zero second` that source of the operation that sends is set to zero (DSD-246); the only source
+    of an operation is its second (DSD-247). With `control_transform` control wavelets that are received are marked in
+    the two highest bits, and what is marked so is sent as a control wavelet (DSD-256, DSD-257)."""
 
     name = "flow.queue_stream"
     queue = prop_def(SymbolRefAttr)
@@ -198,6 +276,8 @@ class QueueStreamOp(SymbolUser):
     advance_switch = opt_prop_def(UnitAttr)
     packed = opt_prop_def(UnitAttr)
     message = opt_prop_def(UnitAttr)
+    zero = opt_prop_def(StringAttr)
+    control_transform = opt_prop_def(UnitAttr)
     extent = opt_operand_def(IntegerType(16))
     result = result_def(StreamType)
     traits = traits_def(VerifiedByKind(), Pure())
@@ -212,6 +292,8 @@ class QueueStreamOp(SymbolUser):
         advance_switch: bool = False,
         packed: bool = False,
         message: bool = False,
+        zero: str | None = None,
+        control_transform: bool = False,
     ):
         build(
             self,
@@ -224,6 +306,8 @@ class QueueStreamOp(SymbolUser):
                 "advance_switch": UnitAttr() if advance_switch else None,
                 "packed": UnitAttr() if packed else None,
                 "message": UnitAttr() if message else None,
+                "zero": None if zero is None else StringAttr(zero),
+                "control_transform": UnitAttr() if control_transform else None,
             },
         )
 
@@ -237,6 +321,10 @@ class QueueStreamOp(SymbolUser):
         advance_switch = parser.parse_optional_keyword("advance_switch") is not None
         packed = parser.parse_optional_keyword("packed") is not None
         message = parser.parse_optional_keyword("message") is not None
+        zero = None
+        if parser.parse_optional_keyword("zero") is not None:
+            zero = parser.parse_keyword_in(ZEROED)
+        control_transform = parser.parse_optional_keyword("control_transform") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -247,7 +335,7 @@ class QueueStreamOp(SymbolUser):
         length = values[0] if values else extent
         op = cls(
             queue, length, type.element_type, control=control, advance_switch=advance_switch, packed=packed,
-            message=message,
+            message=message, zero=zero, control_transform=control_transform,
         )  # fmt: skip
         op.attributes.update(attributes)
         return op
@@ -265,6 +353,10 @@ class QueueStreamOp(SymbolUser):
             printer.print_string(" packed")
         if self.message is not None:
             printer.print_string(" message")
+        if self.zero is not None:
+            printer.print_string(f" zero {self.zero.data}")
+        if self.control_transform is not None:
+            printer.print_string(" control_transform")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
@@ -275,6 +367,12 @@ class QueueStreamOp(SymbolUser):
             raise VerifyException(
                 "a message of a network ends with one control wavelet and carries one element in each; leave out "
                 f"{'control' if self.control is not None else 'packed'}"
+            )
+        if self.zero is not None and self.zero.data not in ZEROED:
+            raise VerifyException(f"zero is {self.zero.data!r}; write one of {', '.join(ZEROED)}")
+        if self.packed is not None and self.control_transform is not None:
+            raise VerifyException(
+                "a wavelet that carries two values has no index for control_transform to mark; leave out one of the two"
             )
         if self.packed is not None and element_words(self.result.type.element_type) != 1:
             raise VerifyException(
@@ -291,6 +389,10 @@ class QueueStreamOp(SymbolUser):
         if self.advance_switch is not None and queue.is_input:
             raise VerifyException(
                 f"{described(queue)} sends nothing; only a stream of an output queue can advance a switch"
+            )
+        if self.zero is not None and queue.is_input:
+            raise VerifyException(
+                f"{described(queue)} sends nothing; only a stream of an output queue can set a source to zero"
             )
 
 
@@ -354,5 +456,5 @@ class SetFifoLengthOp(SymbolUser):
         scope.get(FifoOp, self.fifo)
 
 
-StreamMaker: TypeAlias = StreamOp | QueueStreamOp | FifoStreamOp
+StreamMaker: TypeAlias = StreamOp | CircularStreamOp | QueueStreamOp | FifoStreamOp
 """What makes a stream of something else than a stream."""

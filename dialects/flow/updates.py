@@ -76,7 +76,7 @@ class AdvanceOp(_StreamUpdateOp):
     """Moves a walk by a signed number of 16-bit words (DSD-168, DSD-169)."""
 
     name = "flow.advance"
-    CHANGES: ClassVar = frozenset({"vector", "array"})
+    CHANGES: ClassVar = frozenset({"vector", "array", "ring"})
     NEEDED: ClassVar = "a walk over memory"
 
 
@@ -85,7 +85,7 @@ class ResizeOp(_StreamUpdateOp):
     """Changes the length, unsigned, of a one-dimensional stream (DSD-175)."""
 
     name = "flow.resize"
-    CHANGES: ClassVar = frozenset({"vector", "received", "sent"})
+    CHANGES: ClassVar = frozenset({"vector", "ring", "received", "sent"})
     NEEDED: ClassVar = "a stream of one dimension"
 
 
@@ -103,7 +103,7 @@ class RebaseOp(_StreamUpdateOp):
     """Moves a walk to another byte address, without the offset it had (DSD-163)."""
 
     name = "flow.rebase"
-    CHANGES: ClassVar = frozenset({"vector", "array"})
+    CHANGES: ClassVar = frozenset({"vector", "array", "ring"})
     NEEDED: ClassVar = "a walk over memory"
 
 

@@ -15,7 +15,7 @@ from ..places import index_word
 from ..registry import Table
 from ..struct_fields import Fields, one_of
 from ..types import Type
-from ..values import Address, Value
+from ..values import Address, Value, is_ssa
 
 TABLE = Table("DSDs")
 
@@ -112,12 +112,18 @@ def _circular(ev: Evaluator, fields: Fields, node: syntax.Node) -> CircularDescr
     where, element = _base(ev, base, node)
     unit = element_words(ev, element, node)
     extent = word(ev, fields.need("extent"), node, "an extent")
+    if is_ssa(where.base) or is_ssa(where.offset):
+        ev.fail(node, "'.base_address' of a circbuf_dsd must be known at compile time (DSD-078)")
+    if is_ssa(extent):
+        ev.fail(node, "'.extent' of a circbuf_dsd must be known at compile time; set others with @set_dsd_length")
     wraparound = fields.number("wraparound")
     buffer = base.type.target if isinstance(base.type, types.Pointer) and not base.type.many else None
     if not isinstance(buffer, types.Array):
         if wraparound is None:
             ev.fail(node, f"a circbuf_dsd over a '{base.type}' needs '.wraparound'; only an array implies it")
-    elif wraparound is not None and wraparound > buffer.count:
+    elif wraparound is None:
+        wraparound = buffer.count
+    elif wraparound > buffer.count:
         ev.fail(node, f"'.wraparound' is {wraparound}, but the buffer has {buffer.count} elements")
     return CircularDescriptor(where, extent, wraparound, unit)
 

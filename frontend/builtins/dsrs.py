@@ -131,6 +131,7 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
             save_address, single_step = fields.flag("save_address"), fields.flag("single_step")
             settings = asynchronous(ev, fields, where)
             fields.end()
+            _check_settings(ev, data, [settings is not None, save_address, single_step], where)
         loaded = _with_own_color(ev, data, arguments[1 + extensions])
         # A wavelet's width is known to the operation only; 32 bits unless the memory says otherwise.
         width = data.unit if not isinstance(data, FabricDescriptor) else 2
@@ -159,10 +160,24 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
 
     if ev.builder is not None:
         load()
+    elif extensions and ev.frame.function is not None:
+        rule = {1: "DSR-052", 2: "DSR-057"}[extensions]
+        ev.fail(node, f"at compile time @{node.name} belongs in a comptime block of the file itself ({rule})")
     else:
         # Tasks may be bound and queues be given their colors further down.
         ev.program.initial_loads.append((ev.frame.module, load))
     return VOID
+
+
+def _check_settings(ev: Evaluator, data: DESCRIPTORS, given: list[bool], node: syntax.Node) -> None:
+    """Check what a register is loaded with: asynchronous settings, `save_address` or `single_step`."""
+    is_async, save_address, _ = given
+    if sum(given) > 1:
+        ev.fail(node, "a load has one of asynchronous settings, '.save_address' and '.single_step' (AMB-33)")
+    if is_async and not isinstance(data, FabricDescriptor):
+        ev.fail(node, "only a fabric DSD is loaded with '.async'; remove it from a load of memory (DSR-036)")
+    if save_address and isinstance(data, FabricDescriptor):
+        ev.fail(node, "only a memory DSD is loaded with '.save_address'; remove it from a fabric DSD (DSR-037)")
 
 
 def _check_stride_registers(

@@ -176,7 +176,7 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
     }
     for (int n = 0; n <= operation->sources; n++) {
         const struct descriptor *end = &open->operands[n].descriptor;
-        if (is_fifo(&open->operands[n]) && end->flags & HOLDS_FIFO && end->row == queue->number) {
+        if (is_fifo(&open->operands[n]) && end->state & HOLDS_FIFO && end->row == queue->number) {
             uint16_t at = core->register_at[end->held - 1];
             fail(core, pe, FIFO_IN_REGISTER, open->task, open->where,
                  VALUES(operation->number, queue->number, queue->writes, at >> 8, at & 0xFF));
@@ -201,15 +201,10 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
     }
     for (int n = 0; n <= operation->sources; n++) {
         const struct descriptor *walk = &open->operands[n].descriptor;
-        if (open->operands[n].is_number || walk->held == 0 || !(walk->flags & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
+        if (open->operands[n].is_number || walk->held == 0 || !(walk->state & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
             continue;
         }
-        struct descriptor *held = &pe->registers[walk->held - 1];
-        *held = *walk;
-        if (open->position > 0) {
-            int64_t elements = walk_offset(walk, open->position - 1) + walk->strides[walk->dimensions - 1];
-            held->address = within(walk->address + elements * (kind_bytes(walk->kind) == 4 ? 2 : 1));
-        }
+        pe->registers[walk->held - 1] = walk_behind(walk, open->position);
     }
     open->count = open->position;
 }

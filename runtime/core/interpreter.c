@@ -163,10 +163,16 @@ static uint32_t change(const struct core *core, struct descriptor *walk, uint32_
         note_place(core, walk);
         return 0;
     case I_set_stride:
+        if (is_circular(walk)) {
+            return DESCRIPTOR_SHAPE;
+        }
         walk->strides[place & 3] = (int16_t)value;
         note_plain(core, walk);
         return 0;
     case I_set_extent:
+        if (is_circular(walk)) {
+            return DESCRIPTOR_SHAPE;
+        }
         walk->extents[place & 3] = (uint16_t)value;
         note_plain(core, walk);
         return 0;
@@ -178,7 +184,7 @@ static uint32_t change(const struct core *core, struct descriptor *walk, uint32_
         note_place(core, walk);
         return 0;
     case I_resize:
-        if (walk->type == FIFO_END || (is_walk && walk->dimensions != 1)) {
+        if (is_walk && walk->dimensions != 1 && !is_circular(walk)) {
             return DESCRIPTOR_SHAPE;
         }
         walk->extents[0] = (uint16_t)value;
@@ -193,7 +199,7 @@ static uint32_t change(const struct core *core, struct descriptor *walk, uint32_
         return 0;
     default:
         walk->mark = (uint16_t)value;
-        walk->flags |= MARKED;
+        walk->state |= MARKED;
         note_plain(core, walk);
         return 0;
     }

@@ -30,6 +30,9 @@ struct operand {
 EXPORT void operand_walk(struct operand *operand, uint8_t *at, uint32_t size, uint32_t dimensions,
                          const uint16_t *extents, const int16_t *strides);
 
+/* Makes the operand of elements side by side that begin again behind `places` of them, however often. */
+EXPORT void operand_ring(struct operand *operand, uint8_t *at, uint32_t size, uint32_t places);
+
 /* Makes an operand of any number of elements `step` bytes apart: 0 for a scalar, 4 for wavelets, which hold an element
  * of 16 bits in their low half, or 2 for elements of 16 bits side by side. */
 EXPORT void operand_run(struct operand *operand, void *at, int32_t step);

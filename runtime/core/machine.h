@@ -40,6 +40,7 @@ enum {
     TILE = 32, /* columns and rows of a tile */
     EPOCH = 1 << 16, /* cycles that no PE is ahead of another */
 };
+#define CONTROL_MARK UINT32_C(0xC0000000) /* targets.wavelets.CONTROL_MARK */
 #define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */
 
 /* Findings: numbers of runtime/findings.py */
@@ -53,7 +54,7 @@ enum {
     CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN, TEARDOWN_UNHANDLED, REGISTER_UNKNOWN, SWITCH_POSITION_MISSING,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
-    TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT,
+    TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75,
 };
 
 /* Words of a buffer in the memory of its class */
@@ -70,17 +71,22 @@ struct descriptor {
     uint16_t extents[4];
     int16_t strides[4];
     uint8_t type, kind, dimensions, flags;
-    uint16_t mark; /* in the high halves of wavelets, if MARKED */
+    union {
+        uint16_t mark;  /* in the high halves of wavelets, if MARKED */
+        uint16_t begin; /* the place at which a circular walk begins */
+    };
     uint16_t held; /* 1 + place of the data structure register it was read from; 0: none */
     uint32_t load; /* row of the load that says how operations run, or NO_ROW */
     uint8_t shape; /* what `plain` is if its elements are where they belong */
     uint8_t plain; /* both are kept up to date by `note_plain` */
+    uint8_t state; /* MARKED and the like */
 };
 /* Descriptors that operations take quickly (quick.c): elements side by side, inside of a buffer, 16 or 32 bits each, and
  * runs of wavelets that carry nothing but one element. Those of elements are the words of one. */
 enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN };
-/* Flags of our own: operations move the register on; the code does not say that the register holds a FIFO */
-enum { MARKED = 0x80, SAVES_ADDRESS = 0x40, HOLDS_FIFO = 0x20 };
+/* What the tables do not say: wavelets are marked; operations move the register on; the code does not say that the
+ * register holds a FIFO */
+enum { MARKED = 1, SAVES_ADDRESS = 2, HOLDS_FIFO = 4 };
 
 /* Code, prepared for the interpreter */
 
@@ -265,6 +271,7 @@ struct multicast {
     const struct queue *queue;
     struct send *send;
     struct run run; /* `taken` of it are handed over */
+    bool transforms; /* what is marked leaves as control wavelets */
     cycle leaves;   /* when the last wavelet so far leaves */
 };
 
@@ -886,6 +893,11 @@ const struct operation *from_registers(struct core *core, struct pe *pe, const s
 void move_registers(struct pe *pe, const struct operation *operation, const struct operand_state *operands,
                     int64_t count);
 int64_t walk_offset(const struct descriptor *walk, int64_t k);
+static inline bool is_circular(const struct descriptor *stream) {
+    return stream->type == MEMORY_WALK && stream->flags & CIRCULAR;
+}
+/* Returns a walk behind `count` elements, by a step of its slowest dimension (DSR-067). */
+struct descriptor walk_behind(const struct descriptor *walk, int64_t count);
 /* Returns an address that a descriptor can hold: one far beyond memory is no less outside. */
 static inline int32_t within(int64_t address) {
     const int64_t most = 1 << 30;
@@ -926,7 +938,7 @@ static inline void note_plain(const struct core *core, struct descriptor *stream
     stream->shape = 0;
     if (stream->type == QUEUE_RUN) {
         bool shares = core->levels[core->tables.queues[stream->row].owner] != 0;
-        stream->shape = stream->flags == 0 && stream->held == 0 && !shares ? PLAIN_RUN : 0;
+        stream->shape = stream->flags == 0 && stream->state == 0 && stream->held == 0 && !shares ? PLAIN_RUN : 0;
     } else if (stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->strides[0] == 1 &&
                stream->extents[0] != POINTER_EXTENT && stream->row != NO_ROW && stream->held == 0) {
         stream->shape = kind_bytes(stream->kind) == 4 ? PLAIN_WORDS : kind_bytes(stream->kind) == 2 ? PLAIN_HALVES : 0;
@@ -948,15 +960,20 @@ struct sending {
     bool is_last;
     struct send *send; /* that may have to wait; NULL of an operation that receives */
 };
+struct payload *make_payload(struct core *core, const struct descriptor *stream, int64_t count, uint8_t size,
+                             struct operand *operand);
+void set_to_zero(struct pe *pe, const struct operation *operation, const struct descriptor *stream,
+                 const struct operand_state *operands, int64_t low, int64_t high);
+void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words);
+bool make_operand(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
+                  struct operand_state *state, int place, int64_t low, int64_t high, struct operand *operand);
+
+/* sending.c */
 void transmit(struct core *core, struct pe *pe, struct sending *sending, const struct descriptor *stream,
               struct run *wavelets);
 void send_run(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
               struct sending *sending);
-struct payload *make_payload(struct core *core, const struct descriptor *stream, int64_t count, uint8_t size,
-                             struct operand *operand);
-void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words);
-bool make_operand(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
-                  struct operand_state *state, int place, int64_t low, int64_t high, struct operand *operand);
+void strip_marks(struct core *core, struct run *run);
 
 /* credits.c */
 struct path *path_send(struct core *core, struct input *input, const struct way *way, uint64_t origin, uint32_t count,
@@ -1029,7 +1046,11 @@ bool find_credits(struct core *core, struct open *open);
 void wait_for_path(struct core *core, struct path *full, struct multicast *multicast);
 void multicast_advance(struct core *core, struct multicast *multicast);
 void multicast_send(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
-                    struct send **send);
+                    bool transforms, struct send **send);
+/* Returns whether a wavelet of a run with a payload is marked as a control wavelet. */
+static inline bool is_marked(const struct run *run, uint32_t k) {
+    return (run->payload->words[k] & CONTROL_MARK) == CONTROL_MARK;
+}
 /* Returns whether a bit of a control wavelet keeps it from the compute engine. */
 static inline bool is_ignored(const struct run *run, uint32_t k) {
     return run->control && run->payload->words[k] >> 24 & 1;

@@ -3,6 +3,9 @@
 
 /* Returns the elements of a walk; MAX_WALK + 1 if there are more than MAX_WALK. */
 int64_t walk_count(const struct descriptor *walk) {
+    if (is_circular(walk)) {
+        return walk->extents[0];
+    }
     int64_t count = 1;
     for (int k = 0; k < walk->dimensions; k++) {
         count *= walk->extents[k]; /* at most MAX_WALK * 2^16, or 0 */
@@ -13,6 +16,9 @@ int64_t walk_count(const struct descriptor *walk) {
 
 /* Returns the offset of element `k` of a walk, in elements. */
 int64_t walk_offset(const struct descriptor *walk, int64_t k) {
+    if (is_circular(walk)) {
+        return (walk->begin + k % walk->extents[0]) % walk->extents[1];
+    }
     int64_t offset = 0, last = 0;
     for (int dim = 0; dim < walk->dimensions; dim++) {
         int64_t extent = walk->extents[walk->dimensions - 1 - dim], step = last + walk->strides[dim];
@@ -22,6 +28,17 @@ int64_t walk_offset(const struct descriptor *walk, int64_t k) {
         last += (extent - 1) * step;
     }
     return offset;
+}
+
+struct descriptor walk_behind(const struct descriptor *walk, int64_t count) {
+    struct descriptor behind = *walk;
+    if (is_circular(walk)) {
+        behind.begin = (uint16_t)((walk->begin + count) % walk->extents[1]);
+    } else if (count > 0) {
+        int64_t elements = walk_offset(walk, count - 1) + walk->strides[walk->dimensions - 1];
+        behind.address = within(walk->address + elements * (kind_bytes(walk->kind) == 4 ? 2 : 1));
+    }
+    return behind;
 }
 
 static const struct variable *variable_at(const struct class *class, int64_t word) {
@@ -58,6 +75,9 @@ static uint32_t find_variable(const struct core *core, const struct class *class
 
 static bool reaches_only(const struct descriptor *walk, int64_t start, int64_t end) {
     int64_t width = kind_bytes(walk->kind) == 4 ? 2 : 1, lowest, highest;
+    if (is_circular(walk)) {
+        return walk->address >= start && walk->address + walk->extents[1] * width <= end;
+    }
     walk_reach(2 * (uint32_t)width, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
     return walk->address + lowest / 2 >= start && walk->address + highest / 2 + width <= end;
 }

@@ -12,6 +12,19 @@ void wait_for_path(struct core *core, struct path *full, struct multicast *multi
     core->multicasts_waiting++;
 }
 
+/* Sends some wavelets of a multicast; those that are marked as control wavelets without the mark. */
+static void send_part(struct core *core, struct multicast *multicast, struct run *part) {
+    struct sending sending = {.send = NULL};
+    bool strips = multicast->transforms && part->control;
+    if (strips) {
+        strip_marks(core, part);
+    }
+    send_run(core, multicast->pe, multicast->queue, part, &sending);
+    if (strips) {
+        payload_drop(core, part->payload);
+    }
+}
+
 /* Hands over what there is room for, and ends the send behind the last wavelet. */
 void multicast_advance(struct core *core, struct multicast *multicast) {
     assert(core->at_work);
@@ -22,14 +35,16 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
     struct run *left = &multicast->run;
     while (left->taken < left->count) {
         uint32_t count = 0;
-        while (left->taken < left->count && is_ignored(left, left->taken)) {
+        if (multicast->transforms) {
+            left->control = is_marked(left, left->taken);
+        }
+        if (is_ignored(left, left->taken)) {
             left->taken++;
+            continue;
         }
-        while (left->taken + count < left->count && !is_ignored(left, left->taken + count)) {
+        while (left->taken + count < left->count && !is_ignored(left, left->taken + count) &&
+               (!multicast->transforms || is_marked(left, left->taken + count) == (bool)left->control)) {
             count++;
-        }
-        if (count == 0) {
-            break;
         }
         cycle own = head_time(left);
         struct room room = {.count = count, .first = own, .rate = left->rate};
@@ -47,8 +62,7 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
         part.taken = 0;
         left->taken += room.count;
         multicast->leaves = room.first + (room.count - 1) * room.rate;
-        struct sending sending = {.send = NULL};
-        send_run(core, multicast->pe, multicast->queue, &part, &sending);
+        send_part(core, multicast, &part);
     }
     struct send *send = multicast->send;
     cycle done = send_ends(send, multicast->leaves);
@@ -57,12 +71,14 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
     send_accepted(core, send, done > send->done ? done : send->done);
 }
 
-/* Sends a run by several ways; the send waits if there is no room for all of it. */
+/* Sends a run by several ways; the send waits if there is no room for all of it. `transforms`: what is marked is sent as
+ * control wavelets. */
 void multicast_send(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
-                    struct send **send) {
+                    bool transforms, struct send **send) {
     keep_send(core, send);
     struct multicast *multicast = pool_take(core, &core->multicasts);
-    *multicast = (struct multicast){.pe = pe, .queue = queue, .send = *send, .run = *wavelets};
+    *multicast = (struct multicast){.pe = pe, .queue = queue, .send = *send, .run = *wavelets,
+                                     .transforms = transforms};
     multicast->run.payload = payload_of(core, wavelets);
     if (wavelets->payload == NULL) {
         multicast->run.at = (const uint8_t *)multicast->run.payload->words;

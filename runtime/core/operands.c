@@ -36,6 +36,12 @@ void operand_walk(struct operand *operand, uint8_t *at, uint32_t size, uint32_t 
     operand->dimensions = used;
 }
 
+void operand_ring(struct operand *operand, uint8_t *at, uint32_t size, uint32_t places) {
+    int32_t step = (int32_t)size;
+    *operand = (struct operand){.at = at, .step = {step, step - (int32_t)places * step}, .extent = {places, UINT32_MAX},
+                                .dimensions = 2};
+}
+
 void operand_run(struct operand *operand, void *at, int32_t step) {
     *operand = (struct operand){.at = at, .step = {step}, .extent = {UINT32_MAX}, .dimensions = 1};
 }

@@ -69,6 +69,12 @@ static cycle pace_of(struct price price) {
 
 /* Operands */
 
+/* Returns the operand of an operation that is set to zero when it is sent to a run of wavelets, or 0. */
+static int zeroed_operand(const struct operation *operation, const struct descriptor *stream) {
+    bool is_run = stream->type == QUEUE_RUN && stream->flags & (ZERO_FIRST | ZERO_SECOND);
+    return !is_run ? 0 : stream->flags & ZERO_FIRST || operation->sources == 1 ? 1 : 2;
+}
+
 /* Returns whether what an operation takes and gives is what its kernel does, and no walk is too long; else leaves a
  * finding. `instruction` is the number of the one that is at work. */
 bool fits(struct core *core, struct pe *pe, const struct operation *operation, uint32_t where,
@@ -83,6 +89,8 @@ bool fits(struct core *core, struct pe *pe, const struct operation *operation, u
                          ? core->tables.queues[stream->row].direction != (k == 0 ? OUTPUT_QUEUE : INPUT_QUEUE) ||
                                (is_wide && stream->flags & PACKED)
                          : stream->held == 0 && (kind_bytes(stream->kind) == 4) != is_wide; /* `from_registers` says more */
+        int zeroed = k == 0 ? zeroed_operand(operation, stream) : 0;
+        other |= zeroed > 0 && (operands[zeroed].is_number || operands[zeroed].descriptor.type != MEMORY_WALK);
         if (other) {
             fail(core, pe, DESCRIPTOR_SHAPE, running_task(pe), where, VALUES(instruction));
             return false;
@@ -127,7 +135,10 @@ bool make_operand(struct core *core, struct pe *pe, const struct operation *oper
     assert(kind_bytes(walk->kind) == operation->kernel->size[place]);
     uint32_t size = operation->kernel->size[place];
     uint8_t *at = pe->memory + 2 * (int64_t)walk->address;
-    if (walk->dimensions == 1) {
+    if (is_circular(walk)) {
+        operand_ring(operand, at, size, walk->extents[1]);
+        operand_skip(operand, (uint64_t)low + walk->begin);
+    } else if (walk->dimensions == 1) {
         int32_t step = walk->strides[0] * (int32_t)size;
         operand_run(operand, at + low * step, step);
     } else {
@@ -156,107 +167,26 @@ struct payload *make_payload(struct core *core, const struct descriptor *stream,
     return payload;
 }
 
+/* Sets elements `low` up to `high` of the source to zero that is so when it is sent (DSD-246, DSD-247). */
+void set_to_zero(struct pe *pe, const struct operation *operation, const struct descriptor *stream,
+                 const struct operand_state *operands, int64_t low, int64_t high) {
+    int place = zeroed_operand(operation, stream);
+    if (place == 0) {
+        return;
+    }
+    const struct descriptor *walk = &operands[place].descriptor;
+    uint32_t size = kind_bytes(walk->kind);
+    int64_t whole = walk_count(walk);
+    for (int64_t k = low; k < high; k++) {
+        memset(pe->memory + 2 * (int64_t)walk->address + walk_offset(walk, k % whole) * size, 0, size);
+    }
+}
+
 void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words) {
-    if (stream->flags & MARKED) {
+    if (stream->state & MARKED) {
         for (uint32_t k = 0; k < words; k++) {
             payload->words[k] |= (uint32_t)stream->mark << WORD_BITS;
         }
-    }
-}
-
-static bool is_covered(struct core *core, struct pe *pe, const struct sending *sending, const struct queue *queue) {
-    uint32_t operation = sending->operation->number;
-    if (queue->is_colorless && queue->colors[pe->unit] < 0) {
-        fail(core, pe, SENDS_WITHOUT_COLOR, sending->task, sending->where, VALUES(operation, queue->number));
-        return false;
-    }
-    uint8_t flags = queue->flags[pe->unit];
-    if (flags & SWALLOWED) {
-        warn(core, pe, SENDS_SWALLOWED, sending->task, sending->where, VALUES(operation, queue->number));
-    }
-    if (flags & LOST) {
-        fail(core, pe, SENDS_LOST, sending->task, sending->where, VALUES(operation, queue->number));
-        return false;
-    }
-    return true;
-}
-
-/* Hands a run over to all that its way leads to. */
-void send_run(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
-              struct sending *sending) {
-    cycle leaves = wavelets->first + (cycle)(wavelets->count - 1) * wavelets->rate;
-    struct send **send = sending->send == NULL ? NULL : &sending->send;
-    uint32_t list = queue->ways[pe->unit];
-    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
-        const struct way *way = &core->ways[k];
-        struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
-        struct core *there = core_of(core, to);
-        uint32_t place = core->queue_place[way->queue];
-        struct run *run = pool_take(there, &there->runs);
-        *run = *wavelets;
-        run->next = NULL;
-        run->first += way->latency;
-        run->origin = origin_by(way, pe, queue);
-        run->sender = pe->number;
-        hold_payload(core, there, run);
-        run->path = path_send(there, &to->inputs[place], way, run->origin, run->count, leaves, send);
-        arrive(there, to, place, run);
-    }
-}
-
-/* Hands control wavelets over, without those that a bit of their first command keeps from the compute engine. */
-static void send_control(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
-                         struct sending *sending) {
-    bool any = false;
-    for (uint32_t k = 0; k < wavelets->count; k++) {
-        any |= wavelets->payload->words[k] >> 24 & 1;
-    }
-    if (!any) {
-        send_run(core, pe, queue, wavelets, sending);
-        return;
-    }
-    for (uint32_t k = 0; k < wavelets->count; k++) {
-        if (!(wavelets->payload->words[k] >> 24 & 1)) {
-            struct run one = *wavelets;
-            one.at += (ptrdiff_t)k * one.step;
-            one.first += (cycle)k * one.rate;
-            one.count = 1;
-            send_run(core, pe, queue, &one, sending);
-        }
-    }
-}
-
-/* Sends a run, which keeps its payload: wavelet k leaves at `first` + k * `rate`. */
-void transmit(struct core *core, struct pe *pe, struct sending *sending, const struct descriptor *stream,
-              struct run *wavelets) {
-    uint32_t place = core->queue_place[stream->row];
-    const struct queue *queue = &pe->class->queues[place];
-    if (!is_covered(core, pe, sending, queue)) {
-        return;
-    }
-    core->wavelets += wavelets->count;
-    if (queue->flags[pe->unit] & PARTLY_UNREAD) {
-        queue->unread[pe->unit] += wavelets->count;
-    }
-    wavelets->control = stream->flags & CONTROL_WAVELETS;
-    if (core->statistics != NULL) {
-        count_leaving(core, pe, place, wavelets);
-    }
-    if (queue->network != 0) {
-        inject(core, pe, queue, sending, stream, wavelets);
-        return;
-    }
-    if (sending->send != NULL && is_multicast(core, pe, queue) &&
-        (wavelets->control || !has_room(core, pe, queue, wavelets->count, wavelets->first))) {
-        multicast_send(core, pe, queue, wavelets, &sending->send);
-    } else if (wavelets->control) {
-        send_control(core, pe, queue, wavelets, sending);
-    } else {
-        send_run(core, pe, queue, wavelets, sending);
-    }
-    if (core->switches != NULL) {
-        enter_router(core, pe, queue, wavelets, sending->is_last && stream->flags & ADVANCE_SWITCH,
-                     sending->send == NULL ? NULL : &sending->send);
     }
 }
 
@@ -382,7 +312,8 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
                           .count = (uint32_t)wavelets, .size = 4};
         bool plain = !in_turns && operation->is_move && operation->kernel->size[1] == size && lanes == 1 &&
-                     !(stream->flags & (MARKED | CONTROL_WAVELETS)) && !operands[1].is_number &&
+                     !(stream->flags & (CONTROL_WAVELETS | ZERO_FIRST | ZERO_SECOND | CONTROL_TRANSFORM)) &&
+                     !(stream->state & MARKED) && !operands[1].is_number &&
                      operands[1].descriptor.dimensions == 1;
         if (plain) {
             run.at = made[1].at;
@@ -395,6 +326,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
                 return WENT_WRONG;
             }
             mark_payload(stream, run.payload, run.count);
+            set_to_zero(pe, operation, stream, operands, 0, count);
         }
         struct sending sending = {.operation = operation, .task = task, .where = where, .is_last = true, .send = send};
         if (in_turns) {

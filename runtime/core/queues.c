@@ -257,6 +257,28 @@ static bool is_watched(const struct core *core, const struct open *open) {
     return false;
 }
 
+/* Returns what wavelets carry that an operation takes with control_transform, those of control wavelets marked
+ * (DSD-256); reports an index that loses bits by that, or looks as if it were marked (DSD-259). */
+static struct payload *transform(struct core *core, struct open *open, int k, const struct run *run, uint32_t count,
+                                 cycle begin, cycle rate) {
+    struct payload *payload = payload_take(core, count);
+    bool told = false;
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t word = 0;
+        memcpy(&word, run->at + (ptrdiff_t)(run->taken + n) * run->step, run->size);
+        if (word & CONTROL_MARK && !told) {
+            cycle before = core->at;
+            core->at = begin + (cycle)n * rate;
+            warn(core, open->pe, INDEX_TOO_WIDE, open->task, open->where,
+                 VALUES(open->operation->number, open->pe->class->queues[open->queue[k]].number, run->control, word));
+            core->at = before;
+            told = true;
+        }
+        payload->words[n] = word | (run->control ? CONTROL_MARK : 0);
+    }
+    return payload;
+}
+
 /* Returns how many elements an operation may pass on that has `count`: so many as the step limit lets it, since the
  * limit was set; leaves a finding if there are none. */
 static int64_t allowed(struct core *core, struct open *open, int64_t count, uint32_t together) {
@@ -322,6 +344,7 @@ static void take_elements(struct core *core, struct open *open, struct run **run
     }
     struct operand made[MAX_OPERANDS];
     struct run sent = {.payload = NULL};
+    struct payload *transformed[MAX_OPERANDS] = {NULL};
     if (stream->type != MEMORY_WALK) {
         sent.payload = make_payload(core, stream, count, operation->kernel->size[0], &made[0]);
     }
@@ -338,6 +361,11 @@ static void take_elements(struct core *core, struct open *open, struct run **run
         if (source == 0) {
             continue; /* places in the FIFO that it writes to */
         }
+        if (states[source].descriptor.type == QUEUE_RUN && states[source].descriptor.flags & CONTROL_TRANSFORM) {
+            transformed[k] = transform(core, open, k, runs[k], (uint32_t)count, begin, rate);
+            operand_run(&made[source], transformed[k]->words, 4);
+            continue;
+        }
         if (runs[k]->size < operation->kernel->size[source] || lanes == 2) {
             widen(core, runs[k]);
             keep(core, runs[k]);
@@ -345,9 +373,16 @@ static void take_elements(struct core *core, struct open *open, struct run **run
         uint8_t *at = (uint8_t *)runs[k]->at + (ptrdiff_t)runs[k]->taken * runs[k]->step;
         operand_run(&made[source], at, lanes == 2 ? 2 : runs[k]->step);
     }
-    if (!compute(core, pe, operation, open->task, open->where, made, (uint32_t)count)) {
+    bool computed = compute(core, pe, operation, open->task, open->where, made, (uint32_t)count);
+    for (int k = 0; k < open->inputs; k++) {
+        if (transformed[k] != NULL) {
+            payload_drop(core, transformed[k]);
+        }
+    }
+    if (!computed) {
         return;
     }
+    set_to_zero(pe, operation, stream, states, low, low + count);
     if (stream->type == FIFO_END) {
         leave_elements(core, open, sent.payload, count, begin, rate);
         payload_drop(core, sent.payload);

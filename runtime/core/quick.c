@@ -253,7 +253,7 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
     uint32_t ways = behind - core->list_first[list];
     if ((ways > 1 || (ways == 1 && core->ways[core->list_first[list]].meets)) && is_multicast(core, pe, queue) &&
         !has_room(core, pe, queue, count, first)) {
-        multicast_send(core, pe, queue, &run, &send);
+        multicast_send(core, pe, queue, &run, false, &send);
         behind = 0;
     }
     for (uint32_t k = core->list_first[list]; k < behind; k++) {

@@ -32,8 +32,8 @@ void load_register(struct core *core, struct pe *pe, uint32_t number, const stru
     held->held = (uint16_t)(place + 1);
     held->shape = held->plain = 0;
     held->load = row->flags & LOAD_ASYNC ? number : NO_ROW;
-    held->flags &= (uint8_t) ~(SAVES_ADDRESS | HOLDS_FIFO);
-    held->flags |= row->flags & LOAD_SAVES_ADDRESS ? SAVES_ADDRESS : 0;
+    held->state &= (uint8_t) ~(SAVES_ADDRESS | HOLDS_FIFO);
+    held->state |= row->flags & LOAD_SAVES_ADDRESS ? SAVES_ADDRESS : 0;
 }
 
 /* Stores what a register holds; returns the code of a finding, or 0. */
@@ -43,7 +43,7 @@ uint32_t read_register(struct core *core, struct pe *pe, uint32_t number, struct
     if (descriptor->held == 0) {
         return REGISTER_EMPTY;
     }
-    descriptor->flags |= descriptor->type == FIFO_END && !row->fifo ? HOLDS_FIFO : 0;
+    descriptor->state |= descriptor->type == FIFO_END && !row->fifo ? HOLDS_FIFO : 0;
     return row->fifo && descriptor->type != FIFO_END ? REGISTER_WITHOUT_FIFO : 0;
 }
 
@@ -110,15 +110,11 @@ void move_registers(struct pe *pe, const struct operation *operation, const stru
                     int64_t count) {
     for (int k = 0; k <= operation->sources; k++) {
         const struct descriptor *walk = &operands[k].descriptor;
-        if (operands[k].is_number || walk->held == 0 || !(walk->flags & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
+        if (operands[k].is_number || walk->held == 0 || !(walk->state & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
             continue;
         }
         struct descriptor *held = &pe->registers[walk->held - 1];
-        *held = *walk;
+        *held = walk_behind(walk, count);
         held->load = NO_ROW;
-        if (count > 0) {
-            int64_t elements = walk_offset(walk, count - 1) + walk->strides[walk->dimensions - 1];
-            held->address = within(walk->address + elements * (kind_bytes(walk->kind) == 4 ? 2 : 1));
-        }
     }
 }

@@ -65,7 +65,9 @@ struct descriptor_row {
     uint8_t type, kind, dimensions, flags;
 };
 enum { MEMORY_WALK, QUEUE_RUN, FIFO_END };
-enum { CONTROL_WAVELETS = 1, ADVANCE_SWITCH = 2, PACKED = 4, MESSAGE = 8 };
+enum { CIRCULAR = 1 };
+enum { CONTROL_WAVELETS = 1, ADVANCE_SWITCH = 2, PACKED = 4, MESSAGE = 8, ZERO_FIRST = 16, ZERO_SECOND = 32,
+       CONTROL_TRANSFORM = 64 };
 
 struct operation_row {
     uint32_t activate, unblock, control_activate, control_unblock;

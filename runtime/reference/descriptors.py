@@ -11,7 +11,19 @@ from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from ...targets.wavelets import POINTER_EXTENT
-from ..tables.format import ADVANCE_SWITCH, CONTROL_WAVELETS, FIFO_END, MEMORY_WALK, MESSAGE, NONE, PACKED
+from ..tables.format import (
+    ADVANCE_SWITCH,
+    CIRCULAR,
+    CONTROL_TRANSFORM,
+    CONTROL_WAVELETS,
+    FIFO_END,
+    MEMORY_WALK,
+    MESSAGE,
+    NONE,
+    PACKED,
+    ZERO_FIRST,
+    ZERO_SECOND,
+)
 from ..tables.instructions import KINDS
 from .arithmetic import WIDE
 
@@ -27,6 +39,10 @@ class Walk(NamedTuple):
     """Outermost first."""
     strides: tuple[int, ...]
     """Innermost first, in elements."""
+    places: int | None = None
+    """Of a circular walk: those behind the last of which it returns to its address. It has one extent."""
+    begin: int = 0
+    """The place at which a circular walk begins."""
 
     @property
     def width(self) -> int:
@@ -41,10 +57,19 @@ class Walk(NamedTuple):
     @property
     def repeats(self) -> bool:
         """True if it is a scalar, which serves as many elements as there are."""
-        return self.extents == (POINTER_EXTENT,)
+        return self.extents == (POINTER_EXTENT,) and self.places is None
+
+    @property
+    def is_line(self) -> bool:
+        """True if it has one stride and one extent, which may change."""
+        return len(self.extents) == 1 and self.places is None
 
     def words(self, low: int, high: int) -> Iterator[int]:
         """Yield the word addresses of the elements from `low` to `high`."""
+        if self.places is not None:
+            for k in range(low, high):
+                yield self.address + (self.begin + k % self.length) % self.places * self.width
+            return
         if len(self.extents) == 1:
             step = self.strides[0] * self.width
             yield from (self.address + k * step for k in range(low, high))
@@ -58,6 +83,8 @@ class Walk(NamedTuple):
 
     def behind(self, count: int) -> Walk:
         """Return the walk behind `count` elements, by a step of the slowest dimension (DSR-067)."""
+        if self.places is not None:
+            return self._replace(begin=(self.begin + count) % self.places)
         if not count:
             return self
         return self.moved((offset(self.strides, self.extents, count - 1) + self.strides[-1]) * self.width)
@@ -83,7 +110,9 @@ class Wavelets(NamedTuple):
 
     `length` is that of the values, two to a wavelet if they are `packed`. `mark` is what the wavelets carry in their
     high half. A message is received with its header, and the last wavelet of one that is sent ends it: `length` is then
-    the most that the other operand has room for.
+    the most that the other operand has room for. `zeroed` is the place among the sources, 1 also for the only one, of
+    what sending sets to zero. `transforms`: control wavelets that are received are marked, and what is marked is sent
+    as one.
     """
 
     queue: int
@@ -94,6 +123,8 @@ class Wavelets(NamedTuple):
     packed: bool
     message: bool
     mark: int | None = None
+    zeroed: int | None = None
+    transforms: bool = False
 
     @property
     def lanes(self) -> int:
@@ -139,14 +170,15 @@ def descriptor_of(row: Any) -> Descriptor:
     """Return the descriptor of a row of their section."""
     kind = kind_name(row.kind)
     if row.type == MEMORY_WALK:
-        used = slice(row.dimensions)
-        return Walk(
-            row.address, None if row.row == NONE else row.row, kind, tuple(row.extents[used]), tuple(row.strides[used])
-        )
+        buffer, used = None if row.row == NONE else row.row, slice(row.dimensions)
+        if row.flags & CIRCULAR:
+            return Walk(row.address, buffer, kind, (row.extents[0],), (1,), row.extents[1])
+        return Walk(row.address, buffer, kind, tuple(row.extents[used]), tuple(row.strides[used]))
     if row.type == FIFO_END:
         return FifoEnd(row.row, kind)
     has = row.flags.__and__
     return Wavelets(
         row.row, kind, row.extents[0], bool(has(CONTROL_WAVELETS)), bool(has(ADVANCE_SWITCH)), bool(has(PACKED)),
-        bool(has(MESSAGE)),
+        bool(has(MESSAGE)), None, 0 if has(ZERO_FIRST) else 1 if has(ZERO_SECOND) else None,
+        bool(has(CONTROL_TRANSFORM)),
     )  # fmt: skip

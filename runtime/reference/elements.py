@@ -9,7 +9,7 @@ from ...operations.float_exceptions import raises
 from ...operations.floats import LOWEST_NORMAL
 from ..findings import Code
 from .arithmetic import bits_of, element, read
-from .descriptors import Descriptor, Walk
+from .descriptors import Descriptor, Walk, Wavelets
 from .exceptions import finding_values, raised
 from .pes import PE, Issue
 from .walks import check_walk
@@ -61,6 +61,23 @@ def compute(
         else:
             pe.write(2 * next(targets), size, result)
     return results
+
+
+def zeroed_place(destination: Operand, sources: Sequence[Operand]) -> int | None:
+    """Return the place of the source that is set to zero when it is sent; None if none is."""
+    if not isinstance(destination, Wavelets) or destination.zeroed is None:
+        return None
+    return min(destination.zeroed, len(sources) - 1)
+
+
+def set_to_zero(issue: Issue, destination: Descriptor, sources: Sequence[Operand], low: int, high: int) -> None:
+    """Set elements `low` to `high` of the source to zero that is so when it is sent (DSD-246, DSD-247)."""
+    place = zeroed_place(destination, sources)
+    if place is not None:
+        walk = sources[place]
+        assert isinstance(walk, Walk)
+        for word in walk.words(low, high):
+            issue.pe.write(2 * word, 2 * walk.width, 0)
 
 
 def _reader(pe: PE, kind: str) -> Callable[[int], int]:

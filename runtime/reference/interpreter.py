@@ -344,10 +344,13 @@ def set_offset(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -
 def set_stride(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
     """Set a stride of a walk, the innermost is number 0."""
     stride = integers.signed(frame.registers[b], WORD_BITS)
-    _change(
-        machine, pe, frame, a,
-        lambda it: it._replace(strides=_with(it.strides, c, stride)) if isinstance(it, Walk) else None,
-    )  # fmt: skip
+
+    def change(it: Descriptor) -> Descriptor | None:
+        if not isinstance(it, Walk) or it.places is not None:
+            return None
+        return it._replace(strides=_with(it.strides, c, stride))
+
+    _change(machine, pe, frame, a, change)
 
 
 def set_extent(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
@@ -357,7 +360,9 @@ def set_extent(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -
     def change(it: Descriptor) -> Descriptor | None:
         if isinstance(it, Wavelets):
             return it._replace(length=extent)
-        return it._replace(extents=_with(it.extents, c, extent)) if isinstance(it, Walk) else None
+        if not isinstance(it, Walk) or it.places is not None:
+            return None
+        return it._replace(extents=_with(it.extents, c, extent))
 
     _change(machine, pe, frame, a, change)
 
@@ -389,7 +394,7 @@ def restride(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> 
     stride = integers.signed(frame.registers[b], WORD_BITS)
 
     def change(it: Descriptor) -> Descriptor | None:
-        return it._replace(strides=(stride,)) if isinstance(it, Walk) and len(it.extents) == 1 else None
+        return it._replace(strides=(stride,)) if isinstance(it, Walk) and it.is_line else None
 
     _change(machine, pe, frame, a, change)
 

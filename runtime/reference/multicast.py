@@ -8,8 +8,8 @@ queue where senders meet.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from .endings import accept
 from .queues import Run, Way
@@ -20,17 +20,24 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 
+class Part(NamedTuple):
+    """Wavelets that are sent, with the own time of the first."""
+
+    wavelets: list[int]
+    first: int
+    control: bool
+
+
 @dataclass(eq=False, slots=True)
 class Multicast:
-    """A send with several ways that may be full, or one to where senders meet, of which `parts` are to be handed over:
-    wavelets, and the own time of the first of each part."""
+    """A send with several ways that may be full, or one to where senders meet, of which `parts` are to be handed
+    over."""
 
     machine: Machine
     send: Send
     ways: list[Way]
-    control: bool
     rate: int
-    parts: deque[tuple[list[int], int]] = field(default_factory=deque[tuple[list[int], int]])
+    parts: deque[Part]
     leaves: int = 0
     """When the last wavelet so far leaves."""
 
@@ -43,18 +50,18 @@ class Multicast:
     def advance(self) -> None:
         """Hand over what there is room for, and end the send behind the last wavelet."""
         while self.parts:
-            wavelets, own = self.parts.popleft()
+            wavelets, own, control = self.parts.popleft()
             paths = [way.path for way in self.ways if way.path is not None]
             found = room(paths, len(wavelets), [(own, self.rate)], self.advance)
             first, rate, count = found.first, found.rate, found.count
             if count < len(wavelets):
-                self.parts.appendleft((wavelets[count:], own + count * self.rate))
+                self.parts.appendleft(Part(wavelets[count:], own + count * self.rate, control))
             if not count:
                 return
             for way in self.ways:
                 if way.path is not None:
                     way.path.send(count, None)
-                run = Run(wavelets[:count], first + way.latency, rate, self.control, way.origin, path=way.path)
+                run = Run(wavelets[:count], first + way.latency, rate, control, way.origin, path=way.path)
                 self.machine.arrive(way.pe, self.machine.queue(way.pe, way.queue), run)
             self.leaves = first + (count - 1) * rate
         del self.machine.multicasts[self]

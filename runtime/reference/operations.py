@@ -15,7 +15,7 @@ from ..findings import MAX_WALK, Code
 from ..tables.instructions import CONTROL_NUMBER
 from .arithmetic import WIDE
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
-from .elements import Operand, compute
+from .elements import Operand, compute, set_to_zero, zeroed_place
 from .endings import settle, signal
 from .pes import PE, Issue
 from .priorities import HeldSend, note_work, turn_of
@@ -76,12 +76,15 @@ def _check_operands(machine: Machine, issue: Issue, operands: list[Operand]) -> 
     Of the widths of registers `_from_registers` says more.
     """
     pe, row = issue.pe, issue.operation.row
+    streams = [operand.descriptor if isinstance(operand, Held) else operand for operand in operands]
+    zeroed = zeroed_place(streams[0], streams[1:])
     for place, (operand, kind) in enumerate(zip(operands, (row.destination, *row.sources), strict=True)):
         if isinstance(operand, int):
             continue
         stream, is_wide = operand.descriptor if isinstance(operand, Held) else operand, kind in WIDE
         if isinstance(stream, Wavelets):
             wrong = stream.queue not in (pe.inputs if place else pe.outputs) or (stream.packed and is_wide)
+            wrong = wrong or (place == 0 and zeroed is not None and not isinstance(streams[1 + zeroed], Walk))
         else:
             wrong = not isinstance(operand, Held) and (stream.kind in WIDE) != is_wide
         if wrong:
@@ -175,6 +178,7 @@ def _send(
     turn = turn_of(machine, issue, queue.number) if count and queue.network is None else None
     if turn is not None:
         payload = compute(machine, issue, destination, sources, 0, count, {})
+        set_to_zero(issue, destination, sources, 0, count)
         send.waiting = 1
         HeldSend(send, destination, payload, issued, rate, setup, turn).begin(machine)
     elif count:
@@ -183,6 +187,7 @@ def _send(
         send.waiting = 1
     if count and turn is None:
         payload = compute(machine, issue, destination, sources, 0, count, {})
+        set_to_zero(issue, destination, sources, 0, count)
         transmit(machine, issue, destination, payload, issued + timing.inject, rate, last=True, send=send)
         deliver(machine)
     if send.waiting or send.done > done:

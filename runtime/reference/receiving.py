@@ -12,13 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...operations.float_exceptions import raises
-from ...targets.wavelets import ENDLESS_EXTENT, WORD_MASK
+from ...targets.wavelets import CONTROL_MARK, ENDLESS_EXTENT, WORD_MASK
 from ..fabric.model import UNBOUNDED
 from ..findings import Code
 from .arithmetic import WIDE, bits_of
 from .credits import Takes
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
-from .elements import Operand, compute
+from .elements import Operand, compute, set_to_zero
 from .endings import resume, signal, taken
 from .faults import Fault
 from .fifos import Side, places
@@ -444,6 +444,7 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     _wake_fifo_tasks(operation, runs, count)
     _keep_scalar(operation)
     payloads = [run.payload[run.taken : run.taken + wavelets] for run in runs]
+    _transform(machine, operation, runs, payloads, begin, rate)
     if lanes > 1:
         payloads = [unpacked(payload)[:count] for payload in payloads]
     _compute(machine, operation, low, low + count, payloads, begin, rate)
@@ -464,6 +465,26 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     if operation.count == UNBOUNDED:
         # It never ends, so what it has done is what the host sees of the time.
         machine.latest = max(machine.latest, operation.time)
+
+
+def _transform(
+    machine: Machine, operation: OpenOperation, runs: Sequence[Run], payloads: list[list[int]], begin: int, rate: int
+) -> None:
+    """Mark what control wavelets carry, so that it can be sent as such again (DSD-256); report an index that loses bits
+    by that, or looks as if it were marked (DSD-259)."""
+    issue = operation.issue
+    streams = [source for source in operation.sources if isinstance(source, Wavelets | FifoEnd)]
+    for place, (source, run) in enumerate(zip(streams, runs, strict=False)):
+        if not isinstance(source, Wavelets) or not source.transforms:
+            continue
+        for k, word in enumerate(payloads[place]):
+            if word & CONTROL_MARK:
+                with machine.at_cycle(begin + k * rate):
+                    values = (issue.operation.number, issue.pe.inputs[source.queue].number, int(run.control), word)
+                    machine.warn_of(issue, Code.INDEX_TOO_WIDE, *values)
+                break
+        if run.control:
+            payloads[place] = [word | CONTROL_MARK for word in payloads[place]]
 
 
 def _allowed(machine: Machine, operation: OpenOperation, count: int, together: int) -> int:
@@ -529,6 +550,7 @@ def _compute(
             pe.write(2 * fifo.next_word(), 2 * fifo.width, result)
         _leave_in(machine, fifo.reading, Run(results, begin + operation.rate, rate))
     elif isinstance(destination, Wavelets):
+        set_to_zero(issue, destination, operation.sources, low, high)
         transmit(
             machine, issue, destination, results, begin + machine.timing.inject, rate, last=high == operation.count
         )

@@ -177,7 +177,7 @@ def _queued(pes: Iterable[PE]) -> Iterator[Record]:
 def _not_handed_over(machine: Machine) -> Iterator[Record]:
     """Yield the wavelets of multicasts, and to queues where senders meet, that wait for room at their senders."""
     for multicast in machine.multicasts:
-        left = sum(len(wavelets) for wavelets, _ in multicast.parts)
+        left = sum(len(wavelets) for wavelets, _, _ in multicast.parts)
         for way in multicast.ways:
             if left and way.path is not None:
                 yield way.queue, way.pe, left, left

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ...targets.wavelets import WORD_BITS, WORD_MASK
+from ...targets.wavelets import CONTROL_MARK, WORD_BITS, WORD_MASK
 from ..fabric.model import LOST, PARTLY_UNREAD, SWALLOWED
 from ..findings import Code
 from .descriptors import Wavelets
-from .multicast import Multicast
+from .multicast import Multicast, Part
 from .pes import Issue
 from .queues import OutputQueue, Run
 from .sends import Send
@@ -38,39 +40,53 @@ def transmit(
     if stream.mark is not None:
         payload = [word | (stream.mark & WORD_MASK) << WORD_BITS for word in payload]
     machine.wavelets += len(payload)
-    if machine.statistics is not None:
-        ignored = sum(map(is_ignored, payload)) if stream.control else 0
-        machine.statistics.leaves(pe, queue, len(payload), ignored, first, rate)
     if queue.flags & PARTLY_UNREAD:
         queue.unread += len(payload)
+    sections = [Part(payload, first, stream.control)]
+    if stream.transforms and queue.network is None:
+        sections = list(_sections(payload, first, rate))
+    if machine.statistics is not None:
+        for wavelets, when, control in sections:
+            ignored = sum(map(is_ignored, wavelets)) if control else 0
+            machine.statistics.leaves(pe, queue, len(wavelets), ignored, when, rate)
     if queue.network is not None:
         machine.networks[queue.network].inject(issue, stream, payload, first, rate, last=last, send=send)
         return
-    parts = _for_engines(stream, payload, first, rate)
+    parts = [part for section in sections for part in _for_engines(section, rate)]
     in_pieces = sum(way.path is not None for way in queue.ways) > 1 or any(way.meets for way in queue.ways)
     if send is not None and in_pieces:
-        Multicast(machine, send, queue.ways, stream.control, rate, deque(parts)).start()
+        Multicast(machine, send, queue.ways, rate, deque(parts)).start()
         parts = []
-    for wavelets, when in parts:
+    for wavelets, when, control in parts:
         for way in queue.ways:
             if way.path is not None:
                 way.path.send(len(wavelets), send)
-            run = Run(wavelets, when + way.latency, rate, stream.control, way.origin, path=way.path)
+            run = Run(wavelets, when + way.latency, rate, control, way.origin, path=way.path)
             machine.arrive(way.pe, machine.queue(way.pe, way.queue), run)
     color = machine.routers_of(pe, queue)
     if color is not None:
         assert queue.ramp is not None
-        queue.ramp.send(len(payload), send)
-        run = Passage(payload, first, rate, stream.control, queue.ramp)
-        color.send(pe.number, run, advances=stream.advances and last)
-        color.settle()
+        for place, (wavelets, when, control) in enumerate(sections, 1):
+            queue.ramp.send(len(wavelets), send)
+            run = Passage(wavelets, when, rate, control, queue.ramp)
+            color.send(pe.number, run, advances=stream.advances and last and place == len(sections))
+            color.settle()
 
 
-def _for_engines(stream: Wavelets, payload: list[int], first: int, rate: int) -> list[tuple[list[int], int]]:
+def _sections(payload: list[int], first: int, rate: int) -> Iterator[Part]:
+    """Yield what is marked as control wavelets, without the mark, and the rest as it is (DSD-257)."""
+    for control, group in groupby(payload, lambda word: word & CONTROL_MARK == CONTROL_MARK):
+        words = [word & ~CONTROL_MARK if control else word for word in group]
+        yield Part(words, first, control)
+        first += len(words) * rate
+
+
+def _for_engines(section: Part, rate: int) -> list[Part]:
     """Return wavelets, and when they leave, without those that an ignore bit keeps from the compute engine."""
-    if not stream.control or not any(map(is_ignored, payload)):
-        return [(payload, first)]
-    return [([word], first + k * rate) for k, word in enumerate(payload) if not is_ignored(word)]
+    payload, first, control = section
+    if not control or not any(map(is_ignored, payload)):
+        return [section]
+    return [Part([word], first + k * rate, control) for k, word in enumerate(payload) if not is_ignored(word)]
 
 
 def packed(payload: list[int]) -> list[int]:

@@ -452,6 +452,16 @@ def _switch_position_missing(of: Subject) -> str:
     )
 
 
+def _index_too_wide(of: Subject) -> str:
+    _, queue, control, word = of.values[:4]
+    kind, happens = ("control", "loses them") if control else ("data", "may be sent on as a control wavelet")
+    return (
+        f"{of.doing} receives a {kind} wavelet 0x{word & 0xFFFFFFFF:08x} by input queue {of.queue(queue)} with "
+        f"control_transform on {of.here}, whose index uses bit 14 or 15, and {happens}; keep the index below 16384 "
+        "(DSD-258)"
+    )
+
+
 def _never_starts(of: Subject) -> str:
     return (
         f"data task @{of.task(of.finding.task)} never starts: no route brings color {of.color(of.values[0])} to the "
@@ -525,6 +535,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.TASK_MAY_TAKE: _task_may_take,
     Code.LAST_ELEMENT_LOST: _last_element_lost,
     Code.ELEMENTS_CUT: _elements_cut,
+    Code.INDEX_TOO_WIDE: _index_too_wide,
     Code.NEVER_STARTS: _never_starts,
 }
 """The sentence of every code but `NOTHING`."""

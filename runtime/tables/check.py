@@ -25,8 +25,10 @@ from .code import BodyUses
 from .format import (
     ACCESS_POINTER,
     ACTIVE,
+    CIRCULAR,
     COMPLETION_ACTIVATES,
     COMPLETION_UNBLOCKS,
+    CONTROL_TRANSFORM,
     EXPORT_BUFFER,
     EXPORT_FUNCTION,
     FIFO_END,
@@ -358,17 +360,25 @@ class _Checker:
     def descriptors(self) -> None:
         self.below("descriptors", "type", 3)
         self.below("descriptors", "kind", len(KINDS))
-        self.below("descriptors", "flags", 16)
+        self.below("descriptors", "flags", 2 * CONTROL_TRANSFORM)
         kind, row, type = (self.column("descriptors", field) for field in ("kind", "row", "type"))
         self.all_hold("descriptors", _ELEMENT_KINDS[kind], "has elements that a stream does not have")
         dimensions, flags = self.column("descriptors", "dimensions"), self.column("descriptors", "flags")
         walks = type == MEMORY_WALK
         self.all_hold("descriptors", ~walks | ((dimensions >= 1) & (dimensions <= MAX_DIMENSIONS)),
                       "has too many dimensions, or none")  # fmt: skip
-        self.all_hold("descriptors", (type == QUEUE_RUN) | (flags == 0), "has flags of a queue")
+        self.all_hold("descriptors", (type == QUEUE_RUN) | (walks & (flags == CIRCULAR)) | (flags == 0),
+                      "has flags of a queue")  # fmt: skip
+        runs, circular = type == QUEUE_RUN, walks & (flags == CIRCULAR)
+        packs = runs & (flags & PACKED != 0)
         narrow = np.array([BITS[name] == 16 for name in KINDS])[kind]
-        self.all_hold("descriptors", (flags & PACKED == 0) | narrow, "packs elements that are not of 16 bits")
+        self.all_hold("descriptors", ~packs | narrow, "packs elements that are not of 16 bits")
+        self.all_hold("descriptors", ~packs | (flags & CONTROL_TRANSFORM == 0), "packs what has an index")
         extents = self.tables["descriptors"]["extents"].astype(np.uint64)
+        steps = self.tables["descriptors"]["strides"][:, 0]
+        self.all_hold("descriptors", ~circular | ((dimensions == 2) & (extents[:, 1] > 0) & (steps == 1)),
+                      "is no circular walk")  # fmt: skip
+        extents[circular, 1] = 1
         used = np.where(np.arange(MAX_DIMENSIONS) < dimensions[:, None], extents, np.uint64(1))
         self.all_hold("descriptors", ~walks | (used.prod(axis=1) <= MAX_WALK), "has too many elements")
         owner = np.full(len(row), -1)

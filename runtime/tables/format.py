@@ -98,11 +98,17 @@ DESCRIPTOR = _record(
 """A walk over memory from word `address` on; `row` is its buffer, NONE for all of memory. Else `row` is the queue or
 FIFO, and the extent of a queue's is the first one. Extents outermost first, strides innermost first."""
 
+CIRCULAR = 1
+"""Flag of a walk over memory of two extents: the first is the number of elements, and the second that of places, side
+by side, behind the last of which the walk returns to its address."""
+
 MEMORY_WALK, QUEUE_RUN, FIFO_END = range(3)
 """Types of descriptors."""
 
 CONTROL_WAVELETS, ADVANCE_SWITCH, PACKED, MESSAGE = 1, 2, 4, 8
-"""Flags of the descriptor of a queue."""
+ZERO_FIRST, ZERO_SECOND, CONTROL_TRANSFORM = 16, 32, 64
+"""Flags of the descriptor of a queue. Sending sets a source of the operation to zero: the first of several, or the
+second, which is the only one of those that have one."""
 
 OPERATION = _record(
     ("activate", U32), ("unblock", U32), ("control_activate", U32), ("control_unblock", U32), ("function", U16),

@@ -460,6 +460,23 @@ REFUSED = [
     ("_ = @get_xdsr(«16»);", "no xdsr register 16; they are 0 to 15 (DSR-028)"),
     ("_ = @get_sr(«99»);", "no sr register 99; they are 0 to 15 (DSR-031)"),
     ("_ = @get_sr(«1.5»);", "the number of a register is an integer, not a 'comptime_float'"),
+    # DSR-033, DSR-049, DSR-054: a DSR, XDSR or SR is a number known at compile time, which each of its types is
+    ("@load_to_dsr_xdsr(«@get_xdsr(0)», @get_xdsr(0), ring);", "@load_to_dsr_xdsr loads a DSR, not a value of"),
+    ("@load_to_dsr_xdsr(dest, «0», ring);", "this must be an XDSR, made by @get_xdsr, not a value of"),
+    ("@load_to_dsr_xdsr_sr(«chunk», @get_xdsr(0), .{ @get_sr(0) }, columns);", "loads a DSR, not a value of"),
+    ("@load_to_dsr_xdsr_sr(dest, «@get_sr(0)», .{ @get_sr(0) }, columns);", "this must be an XDSR, made by @get_xdsr"),
+    ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), «.{ 0 }», columns);", "must be a tuple of @get_sr values"),
+    # DSR-051, DSR-056, AMB-33
+    ("@load_to_dsr_xdsr(dest, @get_xdsr(0), ring, «.{ .save_address = true, .single_step = true }»);", "one of"),
+    ("@load_to_dsr_xdsr(dest, @get_xdsr(0), ring, «.{ .async = true }»);", "only a fabric DSD"),
+    (
+        "@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{ @get_sr(0) }, columns, «.{ .async = true }»);",
+        "only a fabric DSD is loaded with '.async'",
+    ),
+    # DSR-035, DSR-036, DSR-037
+    ("@load_to_dsr(src, from, «.{ .async = true, .single_step = true }»);", "has one of asynchronous settings"),
+    ("@load_to_dsr(src, chunk, «.{ .async = true }»);", "(DSR-036)"),
+    ("@load_to_dsr(src, from, «.{ .save_address = true }»);", "(DSR-037)"),
     ("@load_to_dsr(«3», chunk);", "@load_to_dsr loads a DSR, not a value of type 'comptime_int'"),
     ("@load_to_dsr(«@get_dsr(dsr_fifo_dest, 0)», chunk);", "not a value of type 'dsr_fifo_dest' (DSR-045)"),
     ("@load_to_dsr(dest, «n»);", "does not take a value of type 'u16'; load a DSD (DSR-034)"),
@@ -486,6 +503,21 @@ REFUSED = [
 def test_refuses(csl: Csl, statement: str, message: str) -> None:
     run = "task run() void { " + statement + " }\ncomptime { @bind_local_task(run, @get_local_task_id(9)); }"
     csl.refuses(DECLARATIONS + run, message)
+
+
+@pytest.mark.parametrize(
+    ("load", "rule"),
+    [
+        # DSR-052
+        ("@load_to_dsr_xdsr(dest, @get_xdsr(0), ring)", "DSR-052"),
+        # DSR-057
+        ("@load_to_dsr_xdsr_sr(dest, @get_xdsr(0), .{ @get_sr(0) }, columns)", "DSR-057"),
+    ],
+)
+def test_loads_at_compile_time_are_in_comptime_blocks(csl: Csl, load: str, rule: str) -> None:
+    function = f"fn load() i16 {{ «{load}»; return 1; }}\nconst one = load();\n"
+    run = "task run() void { given[0] = one; }\ncomptime { @bind_local_task(run, @get_local_task_id(9)); }"
+    csl.refuses(DECLARATIONS + function + run, rule)
 
 
 @pytest.mark.parametrize("arch", ARCHES)

@@ -148,7 +148,7 @@ LOADED = {
 
 @pytest.mark.parametrize("case", LOADED)
 def test_stride_registers(csl: Csl, case: str) -> None:
-    """DSR-061, DSR-064, AMB-06: what a variable or parameter holds takes three stride registers."""
+    """DSR-058, DSR-061, DSR-064, AMB-06: what a variable or parameter holds takes three stride registers."""
     statement, expected = LOADED[case]
     text = f"{DECLARATIONS}{REGISTERS}fn main() void {{ {statement}\n@fmovs(r, 1.0); }}"
     assert csl.run(text, {"a": "f32"}, arch="wse3")["a"].tolist() == touched(expected)

@@ -225,3 +225,10 @@
 // -----
 // CHECK: error: in simd_64 a value takes the half of a wavelet that wavelet_index_offset puts the index in; use one of the two{{$}}
 %o = dsd.fabout @q extent 4 {wavelet_index_offset, simd = simd_64} : !dsd.fabout<f16>
+// -----
+// DSD-258: the index of a wavelet of two values is a value.
+// CHECK: error: a wavelet that carries two values has no index, so control_transform has nothing to mark; remove it, or simd{{$}}
+%o = dsd.fabout @q extent 4 {control_transform, simd = simd_64} : !dsd.fabout<f16>
+// -----
+// CHECK: error: all that is sent is control wavelets with control, so control_transform has nothing to mark; remove it, or control{{$}}
+%o = dsd.fabout @q extent 4 {control, control_transform} : !dsd.fabout<f32>

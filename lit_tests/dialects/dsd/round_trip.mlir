@@ -31,8 +31,8 @@ func.func @descriptors(%A: memref<4x5xf32>, %h: memref<10xf16>, %one: memref<f16
   %c1 = dsd.circbuf %one extent 20 wraparound 5 : memref<f16>
   // CHECK-NEXT: %i = dsd.fabin @from_west extent 64 : !dsd.fabin<f32>
   %i = dsd.fabin @from_west extent 64 : !dsd.fabin<f32>
-  // CHECK-NEXT: %j = dsd.fabin color @east0 extent %n {control_transform, simd = simd_32_or_64, priority = low} : !dsd.fabin<f16>
-  %j = dsd.fabin color @east0 extent %n {control_transform, simd = simd_32_or_64, priority = low} : !dsd.fabin<f16>
+  // CHECK-NEXT: %j = dsd.fabin color @east0 extent %n {control_transform, simd = simd_32_or_64, priority = low} : !dsd.fabin<f32>
+  %j = dsd.fabin color @east0 extent %n {control_transform, simd = simd_32_or_64, priority = low} : !dsd.fabin<f32>
   // CHECK-NEXT: %o = dsd.fabout @to_east color @east0 extent 1 {control, advance_switch} : !dsd.fabout<i32>
   %o = dsd.fabout @to_east color @east0 extent 1 {control, advance_switch} : !dsd.fabout<i32>
   // CHECK-NEXT: %p = dsd.fabout @to_east extent %n {wavelet_index_offset, zero = second_source, note = "kept"} : !dsd.fabout<i16>

@@ -208,3 +208,88 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     }
   }
 }
+// -----
+// AMB-30.
+// CHECK: error: wraparound 0 does not fit a stream; choose one from 1 to 65535{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 16 {
+    flow.buffer @a at 0 : memref<8xf32>
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.queue output @out id 2 colors [@c on [:, :]]
+    flow.func @main(%n: i16) {
+      %a = flow.circular_stream @a extent 4 wraparound 0 : !flow.stream<f32>
+    }
+  }
+}
+// -----
+// AMB-30.
+// CHECK: error: extent 65536 does not fit a stream; choose one from 0 to 65535{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 16 {
+    flow.buffer @a at 0 : memref<8xf32>
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.queue output @out id 2 colors [@c on [:, :]]
+    flow.func @main(%n: i16) {
+      %a = flow.circular_stream @a extent 65536 wraparound 4 : !flow.stream<f32>
+    }
+  }
+}
+// -----
+// Elements have the width of the buffer's.
+// CHECK: error: a stream of f16 cannot walk over buffer @a of f32; use a type of that width, or another buffer on the same words{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 16 {
+    flow.buffer @a at 0 : memref<8xf32>
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.queue output @out id 2 colors [@c on [:, :]]
+    flow.func @main(%n: i16) {
+      %a = flow.circular_stream @a extent 4 wraparound 4 : !flow.stream<f16>
+    }
+  }
+}
+// -----
+// A ring has no stride.
+// CHECK: error: flow.restride changes a circular walk over buffer @a; it needs a walk over memory of one dimension{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 16 {
+    flow.buffer @a at 0 : memref<8xf32>
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.queue output @out id 2 colors [@c on [:, :]]
+    flow.func @main(%n: i16) {
+      %a = flow.circular_stream @a extent 4 wraparound 4 : !flow.stream<f32>
+      %b = flow.restride %a, %n : !flow.stream<f32>
+    }
+  }
+}
+// -----
+// DSD-245.
+// CHECK: error: input queue @in sends nothing; only a stream of an output queue can set a source to zero{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 16 {
+    flow.buffer @a at 0 : memref<8xf32>
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.queue output @out id 2 colors [@c on [:, :]]
+    flow.func @main(%n: i16) {
+      %a = flow.queue_stream @in extent 4 zero first : !flow.stream<f32>
+    }
+  }
+}
+// -----
+// DSD-258.
+// CHECK: error: a wavelet that carries two values has no index for control_transform to mark; leave out one of the two{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 16 {
+    flow.buffer @a at 0 : memref<8xf32>
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.queue output @out id 2 colors [@c on [:, :]]
+    flow.func @main(%n: i16) {
+      %a = flow.queue_stream @in extent 4 packed control_transform : !flow.stream<f16>
+    }
+  }
+}

@@ -102,6 +102,14 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       %square = flow.stream @u at %x strides [1, %n] extents [%n, 2] {note = "kept"} : !flow.stream<f32>
       // CHECK-NEXT: %end = flow.stream @u at 15 strides [-1] extents [16] : !flow.stream<f32>
       %end = flow.stream @u at 15 strides [-1] extents [16] : !flow.stream<f32>
+      // CHECK-NEXT: %ring = flow.circular_stream @u extent 20 wraparound 5 {note = "kept"} : !flow.stream<f32>
+      %ring = flow.circular_stream @u extent 20 wraparound 5 {note = "kept"} : !flow.stream<f32>
+      // CHECK-NEXT: %pointed = flow.circular_stream %x extent 3 wraparound 65535 : !flow.stream<f32>
+      %pointed = flow.circular_stream %x extent 3 wraparound 65535 : !flow.stream<f32>
+      // CHECK-NEXT: %longer = flow.resize %ring, %n : !flow.stream<f32>
+      %longer = flow.resize %ring, %n : !flow.stream<f32>
+      // CHECK-NEXT: %cleared = flow.queue_stream @out extent 4 zero second control_transform : !flow.stream<i32>
+      %cleared = flow.queue_stream @out extent 4 zero second control_transform : !flow.stream<i32>
       // CHECK-NEXT: %west = flow.queue_stream @in extent 4 : !flow.stream<f32>
       %west = flow.queue_stream @in extent 4 : !flow.stream<f32>
       // CHECK-NEXT: %pairs = flow.queue_stream @in extent %n packed : !flow.stream<f16>

@@ -46,49 +46,6 @@ wse.program @no_microthread target "wse3" rectangle 1 x 1 {
 
 // -----
 
-wse.program @option target "wse3" rectangle 1 x 1 {
-  wse.color @c
-  wse.pe @a on [:, :] {
-    wse.output_queue @out color @c id 0
-    wse.func @f() {
-      // CHECK: dsd.fabout has option 'control_transform', which flow cannot express yet; remove it
-      %o = dsd.fabout @out extent 5 {control, control_transform} : !dsd.fabout<f32>
-      wse.return
-    }
-  }
-}
-
-// -----
-
-wse.program @half_round target "wse3" rectangle 1 x 1 {
-  wse.pe @a on [:, :] {
-    wse.buffer @A : memref<8xf32>
-    wse.func @f() {
-      %A = wse.get_buffer @A : memref<8xf32>
-      // CHECK: dsd.circbuf ends in the middle of its buffer: extent 20 is not a multiple of wraparound 8, which flow cannot express yet
-      %a = dsd.circbuf %A extent 20 : memref<8xf32>
-      wse.return
-    }
-  }
-}
-
-// -----
-
-wse.program @circbuf_length target "wse3" rectangle 1 x 1 {
-  wse.pe @a on [:, :] {
-    wse.buffer @A : memref<8xf32>
-    wse.func @f(%n: i16) {
-      %A = wse.get_buffer @A : memref<8xf32>
-      %a = dsd.circbuf %A extent 16 : memref<8xf32>
-      // CHECK: dsd.set_length on a circbuf cannot be lowered; give the extent in dsd.circbuf
-      %b = dsd.set_length %a, %n : !dsd.circbuf<f32>
-      wse.return
-    }
-  }
-}
-
-// -----
-
 wse.program @index_of_unknown_walk target "wse3" rectangle 1 x 1 {
   wse.pe @a on [:, :] {
     wse.func @f(%d: !dsd.mem1d<f32>, %n: i16) {

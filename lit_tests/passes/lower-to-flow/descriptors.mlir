@@ -21,11 +21,12 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       // DSD-051: the default strides visit consecutive elements.
       // CHECK-NEXT: flow.stream @A at 0 strides [1, 1] extents [2, 3] : !flow.stream<f32>
       %d = dsd.mem4d %A extents [2, 3] : memref<8x16xf32>
-      // Four rounds of five elements: element k of the walk is element k mod 5 of the buffer.
-      // CHECK-NEXT: flow.stream @A at 0 strides [1, -4] extents [4, 5] : !flow.stream<f32>
-      %e = dsd.circbuf %A extent 20 wraparound 5 : memref<8x16xf32>
-      // CHECK-NEXT: flow.stream @A at 0 strides [1] extents [4] : !flow.stream<f32>
-      %f = dsd.circbuf %A extent 4 wraparound 5 : memref<8x16xf32>
+      // DSD-087: element k of the walk is element k mod 5 of the buffer.
+      // CHECK-NEXT: flow.circular_stream @A extent 18 wraparound 5 : !flow.stream<f32>
+      %e = dsd.circbuf %A extent 18 wraparound 5 : memref<8x16xf32>
+      // DSD-084: all of the array.
+      // CHECK-NEXT: flow.circular_stream @A extent 300 wraparound 128 : !flow.stream<f32>
+      %f = dsd.circbuf %A extent 300 : memref<8x16xf32>
       wse.return
     }
 
@@ -47,12 +48,30 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
+    // CHECK-LABEL: flow.func @ring(%n: i16) {
+    wse.func @ring(%n: i16) {
+      %A = wse.get_buffer @A : memref<8x16xf32>
+      // CHECK-NEXT: %[[RING:.*]] = flow.circular_stream @A extent 18 wraparound 5 : !flow.stream<f32>
+      %e = dsd.circbuf %A extent 18 wraparound 5 : memref<8x16xf32>
+      // CHECK-NEXT: flow.resize %[[RING]], %n : !flow.stream<f32>
+      %f = dsd.set_length %e, %n : !dsd.circbuf<f32>
+      // CHECK-NEXT: flow.return
+      wse.return
+    }
+
     // CHECK-LABEL: flow.func @fabric(%n: i16) {
     wse.func @fabric(%n: i16) {
       // CHECK-NEXT: flow.queue_stream @in extent 64 : !flow.stream<f16>
       %a = dsd.fabin @in extent 64 : !dsd.fabin<f16>
       // CHECK-NEXT: flow.queue_stream @out extent %n : !flow.stream<f32>
       %b = dsd.fabout @out extent %n {priority = low} : !dsd.fabout<f32>
+      // DSD-245, DSD-253.
+      // CHECK-NEXT: flow.queue_stream @out extent 4 zero first : !flow.stream<f32>
+      %z = dsd.fabout @out extent 4 {zero = first_source} : !dsd.fabout<f32>
+      // CHECK-NEXT: flow.queue_stream @out extent 4 zero second control_transform : !flow.stream<i32>
+      %y = dsd.fabout @out extent 4 {zero = second_source, control_transform} : !dsd.fabout<i32>
+      // CHECK-NEXT: flow.queue_stream @in extent 4 control_transform : !flow.stream<i32>
+      %x = dsd.fabin @in extent 4 {control_transform} : !dsd.fabin<i32>
       // DSD-240: two values a wavelet, except with simd_off and for 32 bits.
       // CHECK-NEXT: flow.queue_stream @in extent %n packed : !flow.stream<f16>
       %s = dsd.fabin @in extent %n {simd = simd_64} : !dsd.fabin<f16>
