@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from loomir import targets
+from loomir.operations.prices import least
 
 ROUNDS = 10_000
 
@@ -62,7 +63,7 @@ def main() -> None:
     timing = targets.get(stats[0]["target"]).timing
     start = np.array([getattr(timing, name) for name in arguments.fit], float)
     left = np.maximum(published - np.array(others), 1)
-    prices = np.rint(fitted(counts, left, start)).astype(int)
+    prices = np.maximum(np.rint(fitted(counts, left, start)).astype(int), [least(name) for name in arguments.fit])
     for run, row, other in zip(runs, counts, others, strict=True):
         ratios = [(row @ each + other) / run["cycles"] for each in (start, prices)]
         print(

@@ -21,7 +21,8 @@ VARIABLE = "LOOM_PRICES"
 MAX_PRICE = 1 << 20
 """Cycles; the most of one price."""
 
-_AT_LEAST_ONE = ("hop", "inject", "read_words", "half_lanes", "single_lanes")
+_AT_LEAST_ONE = ("hop", "inject", "loop", "task_start", "read_words", "half_lanes", "single_lanes")
+"""Wavelets take time on their way, and so do loops and tasks that never end: time would stand still in them."""
 _FRACTIONS = ("single_multiply",)
 _ELEMENTS = "elements"
 _WRITTEN = re.compile(r"[0-9]{1,20}(/[0-9]{1,20}|\.[0-9]{1,20})?")
@@ -59,7 +60,7 @@ def of(prices: Mapping[str, Any], source: str = "the prices") -> Prices:
         elif name in _FRACTIONS:
             found[name] = _fraction(name, value, source)
         else:
-            low = 1 if name in _AT_LEAST_ONE else 0
+            low = least(name)
             what = "cycles" if name in PRICES else "a number"
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= MAX_PRICE:
                 raise LoomError(
@@ -67,6 +68,11 @@ def of(prices: Mapping[str, Any], source: str = "the prices") -> Prices:
                 )
             found[name] = value
     return Prices(tuple(found.items()))
+
+
+def least(name: str) -> int:
+    """Return the least that a price may be."""
+    return 1 if name in _AT_LEAST_ONE else 0
 
 
 def read(path: str) -> Prices:

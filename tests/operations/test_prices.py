@@ -38,7 +38,9 @@ def test_every_class_has_a_price() -> None:
     ("given", "message"),
     [
         ({"lop": 4}, "there is no price 'lop'; did you mean 'loop'?"),
-        ({"loop": -1}, "'loop' is -1; give cycles, a whole number from 0 to 1,048,576"),
+        ({"call": -1}, "'call' is -1; give cycles, a whole number from 0 to 1,048,576"),
+        ({"loop": 0}, "'loop' is 0; give cycles, a whole number from 1 to 1,048,576"),
+        ({"task_start": 0}, "'task_start' is 0; give cycles, a whole number from 1"),
         ({"loop": 1.5}, "'loop' is 1.5; give cycles, a whole number"),
         ({"loop": True}, "'loop' is True; give cycles"),
         ({"hop": 0}, "'hop' is 0; give cycles, a whole number from 1"),
