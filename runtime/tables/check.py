@@ -377,7 +377,7 @@ class _Checker:
         extents = self.tables["descriptors"]["extents"].astype(np.uint64)
         steps = self.tables["descriptors"]["strides"][:, 0]
         self.all_hold("descriptors", ~circular | ((dimensions == 2) & (extents[:, 1] > 0) & (steps == 1)),
-                      "is no circular walk")  # fmt: skip
+                      "is not a circular walk")  # fmt: skip
         extents[circular, 1] = 1
         used = np.where(np.arange(MAX_DIMENSIONS) < dimensions[:, None], extents, np.uint64(1))
         self.all_hold("descriptors", ~walks | (used.prod(axis=1) <= MAX_WALK), "has too many elements")
