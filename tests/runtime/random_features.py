@@ -482,6 +482,70 @@ class OnControl(Feature):
 
 
 @dataclass
+class Relay(Feature):
+    """The first column sends words from memory, some as control wavelets, and may clear them; the second receives them
+    round a ring."""
+
+    NEEDS_WIDTH: ClassVar[int] = 2
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.kind = "i16"
+        marks = [random.choice([0, 0, 1, 3]) << 30 for _ in range(8)]
+        self.words = [mark | self.control << 16 | random.randrange(100) for mark in marks]
+        self.count = random.randint(1, 8)
+        self.extent, self.places = random.randint(1, 10), random.randint(1, 8)
+        self.flags = random.choice(["", " zero second"]) + random.choice(
+            ["", " control_transform", " control_transform"]
+        )
+        self.marks = random.choice(["", " control_transform"])
+
+    def fabric(self) -> list[str]:
+        color = self.row()
+        return [
+            f"flow.color {color} = {self.color}",
+            f"flow.route {color} on [0, :] from [ramp] to [east]",
+            f"flow.route {color} on [1, :] from [west] to [ramp]",
+        ]
+
+    def members(self) -> list[str]:
+        words = ", ".join(str(word - (word >> 31 << 32)) for word in self.words)
+        return [
+            *self.queues("way", "way"),
+            f"flow.buffer @{self.name('ring')} at {self.address} : memref<8xi32>",
+            f"flow.buffer @{self.name('words')} at {self.address + 16} : memref<8xi32> = dense<[{words}]>",
+            f"flow.buffer @{self.name('halves')} at {self.address} : memref<32xi16>",
+            f"flow.param @{self.name('first')} = {self.mask('x == 0')}",
+            f"flow.param @{self.name('second')} = {self.mask('x == 1')}",
+        ]
+
+    def start(self) -> None:
+        generator, type = self.generator, self.type("i32")
+        with self.where("second"):
+            source = generator.new(
+                "", f"flow.queue_stream @{self.name('in')} extent {self.extent}{self.marks} : {type}"
+            )
+            ring = generator.new(
+                "", f"flow.circular_stream @{self.name('ring')} extent {self.extent} wraparound {self.places} : {type}"
+            )
+            generator.emit(
+                f"flow.apply mov32 {ring}, {source} async(microthread = {self.microthread}, activate = "
+                f"@{self.name('done')}) : {type}, {type}"
+            )
+        with self.where("first"):
+            out = generator.new("", f"flow.queue_stream @{self.name('out')} extent {self.count}{self.flags} : {type}")
+            generator.emit(
+                f"flow.apply mov32 {out}, {self.walk('words', str(self.count), 'i32')} async(microthread = "
+                f"{self.microthread + 1}, activate = @{self.name('done')}) : {type}, {type}"
+            )
+
+    def tasks(self) -> None:
+        self.open_task("done", 0)
+        self.received("halves", 32)
+        self.close_task()
+
+
+@dataclass
 class Messages(Feature):
     """Each PE sends a message of its own length to some other PE, and takes those that come for it."""
 
@@ -550,7 +614,7 @@ class Messages(Feature):
         generator.close()
 
 
-FEATURES: tuple[type[Feature], ...] = (Fifo, HostStream, Register, Switch, Crossing, OnControl, Messages)
+FEATURES: tuple[type[Feature], ...] = (Fifo, HostStream, Register, Switch, Crossing, OnControl, Relay, Messages)
 
 
 @dataclass
