@@ -484,10 +484,23 @@ class _Bodies:
                 if (wse.TaskKind.DATA, number) not in pe.bindings:
                     with self.ev.framed(Frame(module, comptime=True)):
                         pe.unblock_queue(self.ev, number, node)
+            self._unblock_shared_ids()
         pe.set_control_tables()
         pe.place_sections(self.ev)
         exported = [self._export(export) for export in pe.exports.values()]
         return [*pe.operations, *pe.initializers, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]
+
+    def _unblock_shared_ids(self) -> None:
+        """Let control wavelets of colors that share the id of a local task, which is not blocked, start control tasks.
+
+        So it is where data tasks have the ids of colors.
+        """
+        ev, pe = self.ev, self.pe
+        for (kind, number), binding in list(pe.bindings.items()):
+            is_color = ev.session.target.data_tasks_by_color and number in pe.colors
+            if kind is wse.TaskKind.LOCAL and is_color and (kind, number) not in pe.blocked:
+                with ev.framed(Frame(binding.task.module, comptime=True)):
+                    pe.unblock_queue(ev, number, binding.node)
 
     def _initial(self) -> list[Operation]:
         """Return what registers hold before the program starts."""

@@ -59,7 +59,7 @@ static struct router *find_router(struct core *core, const struct pe *pe, uint32
 /* Returns a position as the register of a switch has it on WSE-2. */
 static uint16_t pack(const struct own_route *own, int place) {
     if (own->sets[place] == 0) {
-        return INVALID_PORT;
+        return (uint16_t)(INVALID_PORT | (own->selects >> place & 1) << INPUT_SHIFT);
     }
     bool is_input = own->sets[place] & SETS_RECEIVE;
     uint16_t bits = register_bits(is_input ? own->receive[place] : own->transmit[place]), number = 0;
@@ -74,6 +74,7 @@ static void unpack(struct own_route *own, int place, uint32_t word) {
     uint8_t ports = number < INVALID_PORT ? ports_of(1u << number) : 0;
     own->sets[place] = ports == 0 ? 0 : word >> INPUT_SHIFT & 1 ? SETS_RECEIVE : SETS_TRANSMIT;
     own->receive[place] = own->transmit[place] = ports;
+    own->selects = (uint8_t)((own->selects & ~(1u << place)) | (word >> INPUT_SHIFT & 1) << place);
 }
 
 static uint16_t read_router(const struct core *core, const struct router *router, uint32_t place) {

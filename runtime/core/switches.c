@@ -417,6 +417,7 @@ static bool find_router_room(struct core *core, struct router *router, const str
     for (uint32_t k = 0; k < ways; k++) {
         if (!consider_path(room, outlets[k])) {
             router->is_full = true;
+            router->full = room->full;
             wait_for_path(core, room->full, &router->waiter);
             return false;
         }
@@ -535,7 +536,16 @@ void router_goes_on(struct core *core, struct router *router) {
 
 /* Lets a router whose registers have been written at a time look again at what waits. */
 void router_changes(struct core *core, struct router *router, cycle now) {
-    router->free = now > router->free ? now : router->free;
+    struct multicast **at = router->is_full ? &router->full->waiting : NULL;
+    while (at != NULL && *at != NULL && *at != &router->waiter) {
+        at = &(*at)->next;
+    }
+    if (at != NULL && *at != NULL) { /* else it goes on soon: a wavelet has been taken */
+        *at = (*at)->next;
+        core->multicasts_waiting--;
+        router->is_full = false;
+    }
+    router->free = now + 1 > router->free ? now + 1 : router->free;
     stir(core, router);
     settle(core);
 }

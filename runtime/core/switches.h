@@ -39,6 +39,7 @@ struct own_route {
     uint8_t sets[POSITIONS]; /* which of these a position names itself: SETS_RECEIVE, SETS_TRANSMIT */
     uint8_t ring, pop_mode;
     uint8_t is_torn; /* in a teardown phase: nothing passes */
+    uint8_t selects; /* on WSE-2, positions that are not given whose registers name where the color comes from, as bits */
     uint16_t flags;  /* bits of the color's register that mean nothing here */
 };
 enum { SETS_RECEIVE = 1, SETS_TRANSMIT = 2 };
@@ -60,6 +61,7 @@ struct router {
     struct path *down;         /* to those that read the color, by layer; `has_down` if they are made */
     bool has_down;
     struct multicast waiter; /* its place among what waits for a way */
+    struct path *full;       /* for that, if it is full */
     int64_t unread;            /* wavelets that came down a ramp that nothing reads */
     int64_t left_grid[PORTS]; /* wavelets of data that it has sent over the edge of the grid */
 };

@@ -148,6 +148,8 @@ class Router:
     """True in a teardown phase: nothing passes."""
     flags: int = 0
     """Bits of the color's register that mean nothing here."""
+    selects: int = 0
+    """On WSE-2, positions that are not given whose registers name where the color comes from, as bits."""
 
     def holds(self, port: int) -> bool:
         """Return True if it does not take wavelets from a port now, or if time must decide, or there is no room."""
@@ -200,7 +202,7 @@ class Router:
     def _packed(self, place: int) -> int:
         """Return a position as the register of a switch has it on WSE-2."""
         if not self.sets[place]:
-            return INVALID_PORT
+            return INVALID_PORT | (self.selects >> place & 1) << INPUT_SHIFT
         is_input = bool(self.sets[place] & SETS_RECEIVE)
         ports = self.receive[place] if is_input else self.transmit[place]
         return is_input << INPUT_SHIFT | (_register_bits(ports).bit_length() - 1)
@@ -208,7 +210,7 @@ class Router:
     def write(self, registers: Registers, first: int, word: int, cycle: int) -> int:
         """Write its register; return the position that a switch is set to and does not have, or 0."""
         missing = 0
-        self.free = max(self.free, cycle)
+        self.free, self.is_full = max(self.free, cycle + 1), False
         if first == registers.colors:
             self.transmit[0], self.receive[0] = _ports_of(word), _ports_of(word >> len(PORTS))
             self.pop_mode = word >> POP_MODE_SHIFT & 3
@@ -233,6 +235,7 @@ class Router:
         ports = _ports_of(1 << number) if number < INVALID_PORT else 0
         is_input = word >> INPUT_SHIFT & 1
         self.sets[place] = 0 if not ports else SETS_RECEIVE if is_input else SETS_TRANSMIT
+        self.selects = self.selects & ~(1 << place) | is_input << place
         self.receive[place] = self.transmit[place] = ports
 
     def _follow(self) -> None:

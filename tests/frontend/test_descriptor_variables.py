@@ -28,3 +28,30 @@ def test_a_descriptor_variable_nothing_fills(csl: Csl) -> None:
     text = "var held: mem1d_dsd;\nvar out: [4]i16;\nfn main() void { @mov16(held, 1); }"
     with pytest.raises(CslError, match="it is not known which DSD this variable holds"):
         csl.run(text, {"out": "i16"})
+
+
+def test_a_descriptor_variable_over_elements_of_another_width(csl: Csl) -> None:
+    """A register that is loaded with it, in a task that is emitted before, holds elements of 32 bits too."""
+    text = """
+    const dummy = @zeros([1]i16);
+    var data = [3]f32 { 1.5, 2.5, 4.0 };
+    var out = @zeros([3]f32);
+    var held = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{1} -> dummy[i] });
+    const result = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> out[i] });
+    const src = @get_dsr(dsr_src1, 1);
+    const dest = @get_dsr(dsr_dest, 1);
+    const id = @get_local_task_id(9);
+    task use() void {
+      @load_to_dsr(src, held);
+      @load_to_dsr(dest, result);
+      @fmovs(dest, src);
+    }
+    fn start(values: [*]f32) void {
+      held = @set_dsd_base_addr(held, values);
+      held = @set_dsd_length(held, 3);
+      @activate(id);
+    }
+    fn main() void { start(&data); }
+    comptime { @bind_local_task(use, id); }
+    """
+    assert csl.run(text, {"out": "f32"})["out"].tolist() == [1.5, 2.5, 4.0]

@@ -30,6 +30,8 @@ class Route:
     current: int = 0
     ring: bool = False
     pop: str = "no_pop"
+    teardown: bool = False
+    """It is in a teardown phase."""
 
 
 @dataclass
@@ -38,6 +40,9 @@ class Router:
     links: dict[str, deque[tuple[int, Wavelet]]] = field(default_factory=lambda: {port: deque() for port in ORDER})
     free: int = 0
     position: int = 0
+    may_turn: bool = False
+    """Wavelets may turn into any link."""
+    is_torn: bool = False
     returns: dict[str, list[int]] = field(default_factory=dict)
     """For each port out, when the credits that it has not used are there."""
 
@@ -45,8 +50,13 @@ class Router:
         every = [self.ports_at(position) for position in range(len(self.route.positions))]
         for out in ORDER[1:]:
             turns = any({*receive} - {"ramp", ACROSS[out]} for receive, transmit in every if out in transmit)
-            self.returns[out] = [0] * (WORDS + TURN * turns)
-        self.position = self.route.current
+            self.returns[out] = [0] * (WORDS + TURN * (turns or self.may_turn))
+        self.position, self.is_torn = self.route.current, self.route.teardown
+
+    def write(self, route: Route, now: int) -> None:
+        """Let a program write a route into the registers, from the next cycle on."""
+        self.route, self.position, self.is_torn = route, route.current, route.teardown
+        self.free = max(self.free, now + 1)
 
     def ports(self) -> tuple[list[str], list[str]]:
         return self.ports_at(self.position)
@@ -72,7 +82,7 @@ class Router:
 
     def takes(self, port: str) -> bool:
         """Return True if a wavelet is on its way to a port, which takes some now."""
-        return bool(self.links[port]) and port in self.ports()[0]
+        return bool(self.links[port]) and port in self.ports()[0] and not self.is_torn
 
     def obey(self, wavelet: Wavelet) -> tuple[Wavelet, bool]:
         """Move the switch as a wavelet says; return it as it goes on, and whether the compute engine ignores it."""
@@ -84,6 +94,8 @@ class Router:
             moved = self.advance()
         elif code == 2:
             self.position = 0
+        elif code == 3:
+            self.is_torn = True
         pop = self.route.pop
         if pop == "always_pop" or (pop.startswith("pop_on") and moved) or (pop.endswith("nop") and code == 0):
             wavelet = Wavelet(encode([*rest, (0, True)], wavelet.word >> 16 & 0x3F), True)
@@ -112,13 +124,18 @@ def encode(entries: list[tuple[int, bool]], entry_point: int) -> int:
 
 
 def run(
-    routes: dict[tuple[int, int], Route], sent: dict[tuple[int, int], list[tuple[int, Wavelet]]]
+    routes: dict[tuple[int, int], Route],
+    sent: dict[tuple[int, int], list[tuple[int, Wavelet]]],
+    writes: dict[tuple[int, int], list[tuple[int, Route]]] | None = None,
 ) -> tuple[dict[tuple[int, int], list[tuple[int, Wavelet]]], dict[tuple[tuple[int, int], str], int], dict]:
     """Let wavelets go from the ramps, given as (time, wavelet) in order.
 
+    `writes` are what programs make of their routers, by time, if they do.
+
     Gives what comes down each ramp and when, how many wavelets wait at which port of which router, and positions.
     """
-    routers = {place: Router(route) for place, route in routes.items()}
+    routers = {place: Router(route, may_turn=writes is not None) for place, route in routes.items()}
+    left = {place: list(each) for place, each in (writes or {}).items()}
     for place, wavelets in sent.items():
         routers[place].links["ramp"].extend(wavelets)
     got: dict[tuple[int, int], list[tuple[int, Wavelet]]] = {place: [] for place in routers}
@@ -148,7 +165,12 @@ def run(
                 router.returns[out].remove(min(router.returns[out]))
                 turned = port not in ("ramp", ACROSS[out])
                 routers[beside(place, out)].links[ACROSS[out]].append((now + HOP + TURN * turned, wavelet))
-        times = [time for router in routers.values() for times in router.returns.values() for time in times]
+        for place, each in left.items():
+            while each and each[0][0] == now:
+                routers[place].write(each.pop(0)[1], now)
+                passed = True
+        times = [each[0][0] for each in left.values() if each]
+        times += [time for router in routers.values() for times in router.returns.values() for time in times]
         times += [link[0][0] for router in routers.values() for link in router.links.values() if link]
         later = [time for time in times if time > now]
         if passed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from types import MethodType
 
 import pytest
@@ -9,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomir.dialects.machine.switches import Position, SwitchAttr, switch_text
+from loomir.runtime.reference import configuration
 from loomir.runtime.reference.machine import Machine
+from loomir.runtime.reference.order import Kind
 from loomir.runtime.reference.switches import Passage, popped
 
 from ...searches import examples
@@ -64,15 +68,16 @@ def programs(draw, crowded: bool):
     return (width, height), routes, {place: draw(traffic()) for place in places}
 
 
-def machine(size, routes) -> Machine:
+def machine(size, routes, changes: str = "") -> Machine:
     lines: list[str] = []
     for (x, y), one in routes.items():
         receive, transmit = (", ".join(ports) for ports in one.positions[0])
         positions = [Position(*(None if p is None else tuple(p) for p in each or ())) for each in one.positions[1:]]
         switch = switch_text(SwitchAttr.get(positions, one.current, ring=one.ring, pop_mode=one.pop))
-        lines.append(f"flow.route @c on [{x}, {y}] from [{receive}] to [{transmit}] switch {switch}")
+        teardown = " teardown" if one.teardown else ""
+        lines.append(f"flow.route @c on [{x}, {y}] from [{receive}] to [{transmit}] switch {switch}{teardown}")
     return load(f"""flow.fabric @switches target "wse3" grid {size[0]} by {size[1]} {{
-      flow.color @c = 4
+      flow.color @c = 4{changes}
       {" ".join(lines)}
       flow.units @u on [:, :] words 8 {{
         flow.queue output @out id 2 colors [@c on [:, :]]
@@ -81,11 +86,49 @@ def machine(size, routes) -> Machine:
     }}""")
 
 
-def by_reference(size, routes, sent, order: list[int]):
+COLOR, SWITCH, POSITIONS = 0x7F20 + 4, 0x7F40 + 4, (0x7F60 + 4, 0x7F80 + 4, 0x7FA0 + 4)
+"""Registers of color 4 on the third-generation wafer."""
+
+BITS = {"west": 1, "east": 2, "south": 4, "north": 8, "ramp": 16}
+POP_MODES = ["no_pop", "always_pop", "pop_on_advance", "pop_on_advance_nop"]
+
+
+def registers(route: Route) -> list[tuple[int, int]]:
+    """Return what a program writes to get a route: addresses and words."""
+
+    def bits(ports: list[str]) -> int:
+        return sum(BITS[port] for port in ports)
+
+    words: list[tuple[int, int]] = []
+    for address, position in zip(POSITIONS, [*route.positions[1:], None, None, None], strict=False):
+        receive, transmit = position or (None, None)
+        word = 0 if transmit is None else bits(transmit) | 1 << 10
+        words.append((address, word if receive is None else word | bits(receive) << 5 | 1 << 11))
+    words.append((SWITCH, int(route.ring) << 12 | route.current << 13))
+    receive, transmit = route.positions[0] or ([], [])
+    flags = POP_MODES.index(route.pop) << 12 | int(route.teardown) << 14
+    words.append((COLOR, bits(transmit or []) | bits(receive or []) << 5 | flags))
+    return words
+
+
+def by_reference(size, routes, sent, order: list[int], writes=None):
     """Return what `router_model.run` does. PEs send in an order, each its own messages one after the other."""
-    engine = machine(size, routes)
+    engine = machine(size, routes, "" if writes is None else " changes")
+    engine.tear_down = lambda router, cycle: None
     (color,) = engine.switched.values()
     places = list(routes)
+
+    def write(pe, route: Route, cycle: int) -> None:
+        pe.now = cycle
+        for address, word in registers(route):
+            configuration.write(engine, pe, address, word, 0)
+        read = [configuration.read(engine, pe, address, 0) for address, _ in registers(route)]
+        assert read == [word for _, word in registers(route)]
+
+    for (x, y), each in (writes or {}).items():
+        for time, route in each:
+            pe = engine.pes[y * size[0] + x]
+            engine.order.schedule(time, Kind.ACCESS, pe.number, (), partial(write, pe, route))
     got: dict = {place: [] for place in places}
 
     def arrive(self, pe: int, queue, run) -> None:
@@ -115,7 +158,7 @@ def by_reference(size, routes, sent, order: list[int]):
     return got, waiting, {(x, y): color.router(y * size[0] + x).position for x, y in places}
 
 
-def check(program, order: list[int]) -> None:
+def check(program, order: list[int], writes=None) -> None:
     size, routes, sent = program
     single = {
         place: [
@@ -125,7 +168,7 @@ def check(program, order: list[int]) -> None:
         ]
         for place, messages in sent.items()
     }
-    assert by_reference(size, routes, sent, order) == run(routes, single)
+    assert by_reference(size, routes, sent, order, writes) == run(routes, single, writes)
 
 
 ORDERS = st.lists(st.integers(0, 100), max_size=20)
@@ -143,6 +186,31 @@ def test_random_switches(program, order: list[int]) -> None:
 @given(programs(crowded=True), ORDERS)
 def test_random_switches_where_time_decides(program, order: list[int]) -> None:
     check(program, order)
+
+
+@st.composite
+def rewritten(draw):
+    """Programs that rewrite routes; some wavelets tear the color down, and some routers begin in a teardown phase."""
+    size, routes, sent = draw(programs(crowded=True))
+    torn = encode([(3, draw(st.booleans()))], 31)
+    for messages in sent.values():
+        for number, (time, rate, words, control) in enumerate(messages):
+            if control and draw(st.integers(0, 3)) == 0:
+                messages[number] = (time, rate, [*words[:-1], torn], control)
+    writes: dict = {}
+    for place, one in routes.items():
+        routes[place] = replace(one, teardown=draw(st.integers(0, 4)) == 0)
+        times = sorted(draw(st.lists(st.integers(0, 120), max_size=3, unique=True)))
+        writes[place] = [(time, replace(draw(route(crowded=True)), teardown=time != times[-1])) for time in times]
+    return (size, routes, sent), writes
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(200, seldom=True))
+@given(rewritten(), ORDERS)
+def test_random_routes_that_programs_rewrite(program, order: list[int]) -> None:
+    """Registers that are read are as they were written; routes count from the next cycle on; teardown phases hold."""
+    check(program[0], order, program[1])
 
 
 @given(st.integers(0, 2**32 - 1))
