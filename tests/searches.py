@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-SHARES = {"search": 1, "thorough": 1, "short": 4, "quick": 10}
+SHARES = {"search": 1, "thorough": 1, "short": 8, "quick": 20}
 """The profiles of hypothesis: each tries one in so many of the examples that a test asks for."""
 QUICK_CASES = 2
 """Cases of one test that a quick run tries."""

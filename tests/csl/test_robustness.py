@@ -172,6 +172,7 @@ def height(node: syntax.Node) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("frame", "opening", "core", "closing"), NESTS)
 def test_deep_nesting_is_an_error(frame: str, opening: str, core: str, closing: str) -> None:
     def nested(depth: int) -> str:

@@ -20,6 +20,8 @@ ARCHITECTURES = ("wse2", "wse3")
 WSE3_ONLY = [name for name in PROGRAMS if not (EXAMPLES / name / "commands_wse2.sh").exists()]
 """Programs that need what WSE-2 does not have."""
 FOR_BOTH = [name for name in PROGRAMS if name not in WSE3_ONLY]
+LARGE = ("panel_product", "power_iteration", "summa")
+"""Programs that take over a second each, for the libraries that they import, which have tests of their own."""
 TOOLS = {"cslc": cslc.main, "cs_python": python.main}
 
 
@@ -37,7 +39,9 @@ def test_there_are_enough() -> None:
 @pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("name", FOR_BOTH)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.thorough) if name in LARGE else name for name in FOR_BOTH]
+)
 def test_runs(
     name: str, arch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

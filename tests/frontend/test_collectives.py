@@ -418,6 +418,7 @@ WRONG = [
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("call, message", WRONG)
 def test_errors_of_a_run(csl: Csl, call: str, message: str) -> None:
     with pytest.raises(LoomError, match=rf"/pe.csl:\d+:\d+: error: the assertion fails on PE .*pe>: .*{message}"):
@@ -436,6 +437,7 @@ def test_a_directive_before_init(csl: Csl) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "there, here",
     [

@@ -254,7 +254,7 @@ def outcome(csl: Csl, text: str) -> tuple[np.ndarray, set[tuple[str, tuple[int, 
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_together_is_the_same_as_one_after_the_other(

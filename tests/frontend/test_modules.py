@@ -197,7 +197,7 @@ ENDLESS = {
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs are taken to run for ever soon."""
-    monkeypatch.setenv("LOOM_STEP_LIMIT", "20000")
+    monkeypatch.setenv("LOOM_STEP_LIMIT", "5000")
 
 
 @pytest.mark.slow

@@ -39,12 +39,14 @@ comptime {{ @comptime_print({calls}); }}
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", [*range(8), 5024, 5087])
 def test_compile_time_and_run_time_agree(csl: Csl, seed: int) -> None:
     check(csl, seed)
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", range(8, 14))
 def test_outlined_functions(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "MAX_INLINED_NODES", 0)

@@ -123,7 +123,7 @@ def run(
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("type", TYPES)
 def test_bounds_at_run_time(csl: Csl, type: str) -> None:
     """All forms of @range, with and without jumps and the index, on one PE and on several that differ."""

@@ -174,15 +174,18 @@ def test_a_user_module_of_the_name_of_an_internal_library(csl: Csl) -> None:
 
 @pytest.mark.slow
 def test_libraries_of_a_package_reached_through_links(tmp_path: Path) -> None:
-    """The package may be a link, and so may each of its files, as installers make them."""
+    """The package may be a link, and so may each file of the front end, as installers make them."""
     import subprocess
     import sys
 
     package = Path(loomir.__file__).parent
     linked = tmp_path / "site" / "loomir"
-    linked.parent.mkdir()
-    for folder, folders, files in os.walk(package):
-        folders[:] = [name for name in folders if not name.startswith((".", "_")) and name not in ("tests", "examples")]
+    linked.mkdir(parents=True)
+    for other in package.iterdir():
+        if other.name != "frontend" and (other.suffix == ".py" or (other / "__init__.py").exists()):
+            (linked / other.name).symlink_to(other)
+    for folder, folders, files in os.walk(package / "frontend"):
+        folders[:] = [name for name in folders if not name.startswith("_")]
         target = linked / Path(folder).relative_to(package)
         target.mkdir()
         for name in files:

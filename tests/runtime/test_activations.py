@@ -136,7 +136,7 @@ def lengths(operations: int, apart: int) -> list[int]:
 ARCHES = pytest.mark.parametrize("arch", ["wse2", "wse3"])
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @ARCHES
 @pytest.mark.parametrize("apart", range(5))
 @pytest.mark.parametrize("operations", [2, 3, 8])

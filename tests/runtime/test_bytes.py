@@ -222,6 +222,7 @@ def outside(type: str, access: str, width: int, height: int) -> Machine:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 @GRIDS
 @pytest.mark.parametrize("type", ["i8", "i16", "i32"])
 @pytest.mark.parametrize("access", ["load", "store"])

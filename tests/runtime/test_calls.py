@@ -97,6 +97,7 @@ def nested(depth: int, calls: int) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("depth", "calls"), [(12, 2), (1500, 1), (1, 1500)])
 def test_code_does_not_grow_with_the_calls(depth: int, calls: int) -> None:
     module = loomir.compile(nested(depth, calls), verify_each=False).module

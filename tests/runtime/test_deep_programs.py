@@ -82,6 +82,7 @@ comptime {{ @export_symbol(out_pointer, "out"); @export_symbol(main); }}
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("functions", "statements", "expected"), PROGRAMS.values(), ids=PROGRAMS)
 def test_deep_programs(tmp_path: Path, functions: str, statements: str, expected: int) -> None:
     simulator = loomir.Simulator(compiled(tmp_path, functions, statements))
@@ -90,6 +91,7 @@ def test_deep_programs(tmp_path: Path, functions: str, statements: str, expected
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("depth", [19, 20, 21, 22, 89, 90, 91])
 def test_at_the_limits_of_python(tmp_path: Path, depth: int) -> None:
     inner = "out[0] += 1; out[0] += n - 9999; out[0] += 1;"

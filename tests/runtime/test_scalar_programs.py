@@ -165,7 +165,7 @@ def outcome(made: Machine) -> tuple[list[list[int]], list[int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", range(25))
 def test_random_bodies(seed: int) -> None:
     """Executors agree on whole bodies, in results and in cycles."""

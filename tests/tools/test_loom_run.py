@@ -392,6 +392,7 @@ def test_earlier_results_survive_an_error(run_loom: Run, write: Write, tmp_path:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("number", "kept"),
     [(signal.SIGINT, []), (signal.SIGTERM, ["--trace-last", "50"]), (signal.SIGHUP, ["--trace-last", "50"])],

@@ -27,7 +27,7 @@ def escape_times(real: np.float32, imag: np.float32) -> np.ndarray:
     for _ in range(limit):
         inside = x * x + y * y <= 4
         counts += inside
-        x, y = np.where(inside, x * x - y * y + real, x), np.where(inside, x * y + y * x + imag, y)
+        x[:], y[:] = np.where(inside, x * x - y * y + real, x), np.where(inside, x * y + y * x + imag, y)
     return counts
 
 

@@ -86,7 +86,7 @@ def operation(row: DsdOperation, scalars: frozenset[int], *, scalar_destination:
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", NAMES)
 def test_dsd_operations(name: str, tmp_path: Path) -> None:
     row = OPERATIONS[name]

@@ -158,11 +158,11 @@ def _stored(golden: Array) -> Any:
 @pytest.mark.parametrize(
     ("name", "chip"),
     [
-        # Half of the cases are run, each for one of its chips, half of them for the one: the rest in thorough runs.
+        # A quarter of the cases is run, each for one of its chips, half of them for the one: the rest in thorough runs.
         pytest.param(
             name,
             chip,
-            marks=() if number % 4 in (0, 3) and chip == case.chips[number % len(case.chips)] else pytest.mark.thorough,
+            marks=() if number % 8 in (0, 7) and chip == case.chips[number % len(case.chips)] else pytest.mark.thorough,
         )
         for number, (name, case) in enumerate(CASES.items())
         for chip in case.chips
@@ -243,7 +243,7 @@ BLOCKED = (
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", BLOCKED)
 def test_three_blocks_work_on_their_own_parts(name: str) -> None:
     case = CASES[name]
@@ -253,6 +253,7 @@ def test_three_blocks_work_on_their_own_parts(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("order", ["eager", "prompt"])
 @pytest.mark.parametrize("name", ["vc_up_down_wraparound", "cv_nosplit_delayed_free", "both_up_down_order"])
 def test_order_of_cores_makes_no_difference(name: str, order: str) -> None:
@@ -324,6 +325,7 @@ def test_repeated_launches_leave_no_credits() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "name", ["cv_14_left_right_odd", "both_add_one_left_right", "subtile", "vc_13_named_lane_64", "strips_dynamic"]
 )

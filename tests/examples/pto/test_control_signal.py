@@ -39,6 +39,7 @@ def at_rest(p: Any, t: Any) -> tuple[Any, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("stays", [[0.6], [0.3, 0.9, 0.7]], ids=["one block", "three blocks"])
 def test_the_vector_core_ends_the_loop_of_the_cube_core(arch: Behavior, stays: list[float]) -> None:
@@ -122,6 +123,7 @@ def signals(count: int, slots: int, *, mixed: bool) -> ModuleOp:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("blocks", [1, 3])
 @pytest.mark.parametrize(("slots", "mixed"), [(1, False), (2, True), (3, False), (8, True)])

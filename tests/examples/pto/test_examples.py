@@ -111,12 +111,14 @@ def test_every_program_is_tested() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [*PROGRAMS, "matmul_print", "control_signal"])
 def test_nothing_is_found(name: str) -> None:
     assert {finding.code for finding in check(EXAMPLES / f"{name}.pto")} <= {"seeded-credits", "leftover-credits"}
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", [name for name, example in PROGRAMS.items() if "a5" in example.archs])
 def test_credits_left_over_on_a5_are_told_without_a_run(name: str) -> None:
     """H2: what a5 keeps for the next launch, as a run finds it; loops to an argument alone are not followed so far."""
@@ -132,6 +134,7 @@ def test_credits_left_over_on_a5_are_told_without_a_run(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "arch"), [(name, arch) for name, example in PROGRAMS.items() for arch in example.archs], ids=str
 )

@@ -322,6 +322,7 @@ def test_a_sum_into_one_element(kind: str) -> None:
     check(name, "f16", words, accumulator, [accumulator, Walk(kind, 40, [1], [40])], [40])
 
 
+@pytest.mark.one_in(3)
 @operations
 def test_random_patterns_side_by_side(name: str, half: str) -> None:
     """All bits that there are, edges among them, through the rows that are made into vectors."""

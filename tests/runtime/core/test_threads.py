@@ -107,6 +107,7 @@ def test_environment_that_is_no_number_of_threads(text: str, monkeypatch: pytest
         machines.load(parse(random_exchange(Random(0)).text), executor="core")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("threads", [0, -3, "two", 100_000])
 def test_argument_that_is_no_number_of_threads(threads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     program = loomir.compile(stencil_example().program_text(16), rectangle=(2, 2))

@@ -195,6 +195,7 @@ def used() -> list[tuple[str, bool]]:
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "with_out"), used())
 def test_numpy_functions(name: str, with_out: bool) -> None:
     function = getattr(np, name)
