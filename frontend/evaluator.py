@@ -29,13 +29,12 @@ from .emit import Builder, has_one_register
 from .frames import Frame
 from .modules import (
     LIBRARIES,
-    PROVIDED_LATER,
-    WSE3_ONLY,
     Files,
     Global,
     Module,
     is_in_library,
     is_of_library,
+    is_wse3_only,
     library_names,
 )
 from .registry import COERCIONS, EXPRESSIONS, PLACES, STATEMENTS
@@ -563,12 +562,10 @@ class Evaluator:
                     return path
         path = LIBRARIES / f"{library}.csl"
         if is_file(path):
-            if library in WSE3_ONLY and self.session.options.arch != "wse3":
+            if is_wse3_only(library) and self.session.options.arch != "wse3":
                 self.fail(node, f"the library {name} exists on WSE-3 only; compile with --arch=wse3, or remove it")
             return path
         looked = f", and none in {listed(search.directories())}" if search.directories() else ""
-        if library in PROVIDED_LATER:
-            self.fail(node, f"the library {name} is not provided yet{looked}")
         known = ", ".join(f"<{library}>" for library in library_names())
         self.fail(node, f"there is no library {name}{looked}; there are: {known}")
 

@@ -23,18 +23,8 @@ if TYPE_CHECKING:
 LIBRARIES = Path(__file__).parent / "libraries"
 """The CSL libraries, written in CSL: `<memcpy/memcpy>` is memcpy/memcpy.csl."""
 
-INTERNAL = frozenset({"cycle_counter", "kernels/fft/fft3d_pe", "kernels/fft/pencils", "pseudorandom"})
-"""Library files that only libraries import, besides those of PARTS."""
-
-PARTS = ("sdklayout/", "tile_config/")
-"""Directories of library files that nobody imports by themselves: members of a library, and what layouts place."""
-
-PROVIDED_LATER: frozenset[str] = frozenset()
-"""Libraries the SDK documents, and its programs use, that do not exist here yet."""
-
-
-WSE3_ONLY = frozenset({"message_passing"})
-"""Libraries that exist on WSE-3 only (LIB-002)."""
+_HEADING = re.compile(r"// <(?P<name>[^>]+)>(?P<wse3> on WSE-3)?: ")
+"""How a library that programs may import begins: with its name, the machine if it is for one only, and a colon."""
 
 
 def library_names() -> list[str]:
@@ -45,7 +35,21 @@ def library_names() -> list[str]:
 
 def is_internal(name: str) -> bool:
     """Return True if only libraries import a library file: `cycle_counter` is cycle_counter.csl."""
-    return name in INTERNAL or name.startswith(PARTS)
+    return _heading(name) is None
+
+
+def is_wse3_only(name: str) -> bool:
+    """Return True if a library exists on WSE-3 only (LIB-002)."""
+    heading = _heading(name)
+    return heading is not None and heading["wse3"] is not None
+
+
+@lru_cache(maxsize=1024)
+def _heading(name: str) -> re.Match[str] | None:
+    """Return the beginning of a library file with its own name; None if it has none, and is a part of libraries."""
+    with (LIBRARIES / f"{name}.csl").open(encoding="utf-8") as file:
+        found = _HEADING.match(file.readline())
+    return found if found is not None and found["name"] == name else None
 
 
 @lru_cache(maxsize=1024)

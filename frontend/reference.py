@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .modules import PROVIDED_LATER, library_names
+from .modules import library_names
 from .registry import TABLES, Row, load_rules
 
 PAGE = Path(__file__).parent.parent / "docs" / "csl.md"
@@ -22,10 +22,9 @@ END = "<!-- end of {name} -->"
 
 
 def libraries() -> str:
-    """Return the paragraphs that list the libraries there are, and those that are missing."""
+    """Return the paragraph that lists the libraries."""
     provided = ", ".join(f"`<{name}>`" for name in library_names())
-    missing = ", ".join(f"`<{name}>`" for name in sorted(PROVIDED_LATER))
-    return f"{provided}: all are written in CSL, in `frontend/libraries`.\n\nNot provided yet: {missing}."
+    return f"{provided}: all are written in CSL, in `frontend/libraries`."
 
 
 def builtins() -> str:

@@ -111,8 +111,6 @@ def test_a_library_that_is_nowhere_says_where_it_was_looked_for(csl: Csl, monkey
     monkeypatch.setenv("CSL_IMPORT_PATH", str(csl.directory / "start"))
     where = f"there is no library <own>, and none in {csl.directory}/start (CSL_IMPORT_PATH); there are: <"
     csl.refuses('const m = @import_module(«"<own>"»);', where)
-    later = "the library <memcpy/memcpy_switches> is not provided yet, and none in"
-    csl.refuses('const m = @import_module(«"<memcpy/memcpy_switches>"»);', later)
 
 
 @pytest.mark.parametrize("name", ["<../outside>", "</etc/hostname>", "<own/../../outside>", "<./lib>", "<own//lib>"])
