@@ -290,7 +290,8 @@ class Assembly:
         """Return the program of a rectangle, with as few programs of PEs as their params allow."""
         for effect in effects:
             if effect.name == "color":
-                self.routers.add(effect)
+                self.routers.add(effect, of_layout=True)
+        self.routers.number_filters()
         session = self.session
         assert session.rectangle is not None
         pes: list[wse.PeOp] = []

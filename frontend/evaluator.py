@@ -26,6 +26,7 @@ from .addresses import pointer_word
 from .asking import Bodies, Journal, Results
 from .comptime_known import warn as warn_of_late
 from .emit import Builder, has_one_register
+from .filter_ids import FilterIds
 from .frames import Frame
 from .modules import (
     LIBRARIES,
@@ -119,6 +120,7 @@ class Session:
         """True if it has been reported that integers become wider by themselves."""
         self.sections_used: set[str] = set()
         """Link sections that variables are in."""
+        self.filters = FilterIds(self.target.filters)
         self.imports_memcpy = False
         self.exports: dict[str, Any] = {}
         """Names the layout exports, `exports.Name` each."""

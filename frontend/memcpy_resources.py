@@ -65,6 +65,10 @@ def check_routes(session: Session, effects: Iterable[Effect]) -> None:
         if effect.name == "color" and effect.arguments[0].color in colors:
             color = effect.arguments[0].color
             _fail(effect.source, effect.node, f"color {color}", _listed("colors", colors), "color")
+        if effect.name == "color" and effect.arguments[0].swap and effect.arguments[0].color ^ 1 in colors:
+            color = effect.arguments[0].color
+            used = f"color {color} swaps with color {color ^ 1}, which"
+            _fail(effect.source, effect.node, used, _listed("colors", colors), "color")
 
 
 def _listed(what: str, numbers: tuple[int, ...]) -> str:

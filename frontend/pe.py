@@ -38,6 +38,7 @@ from . import types
 from .descriptors import DESCRIPTORS, MemoryDescriptor
 from .emit import Builder, has_one_register, in_ir, memref, place, scalar, stored
 from .evaluator import Effect, Evaluator, Session
+from .filter_ids import NO_FILTER
 from .frames import Frame
 from .linkage import linked_name
 from .modules import Global, Module
@@ -632,6 +633,19 @@ class PeProgram:
     def is_host_stream(self, color: int, way: str) -> bool:
         """Return True if the host sends or receives by a color on this PE."""
         return (color, way) in self.host_streams
+
+    def filter_ids(self, color: int) -> tuple[int, ...]:
+        """Return the ids that the filter of a color has on these PEs, `NO_FILTER` if some have none so far."""
+        filters = self.session.filters
+        mine = [effect.arguments[0] for effect in self.effects]
+        local = [config.color for config in mine if config.filter is not None]
+        if color in local:
+            ids = filters.count(self.columns, self.rows) + local.index(color)
+        elif color in filters.by_color:
+            ids = filters.by_color[color][self.rows, self.columns]
+        else:
+            return (NO_FILTER,)
+        return tuple(np.unique(ids).tolist())
 
     # Tasks
 

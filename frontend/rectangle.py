@@ -6,15 +6,17 @@ from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Operation
 
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Note
 from ..dialects import wse
+from ..dialects.machine.filters import FilterAttr
 from ..dialects.machine.region import RegionAttr
 from .builtins.layout import ColorConfig, Tiles
 from .evaluator import Effect, Session
+from .filters import Filter, Numbers
 from .pe import color_symbol, location
 from .regions import regions
 
@@ -84,18 +86,35 @@ class Routers:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._routes: dict[ColorConfig, tuple[Effect, list[Places]]] = {}
+        self._numbers: dict[ColorConfig, list[Numbers]] = {}
+        """Of filters, for each of the lists of PEs."""
         self._taken: dict[int, _Taken] = {}
 
-    def add(self, effect: Effect) -> None:
-        """Record the route of a color on routers. Raises CslError if one has a configuration of the color."""
+    def add(self, effect: Effect, *, of_layout: bool = False) -> None:
+        """Record the route of a color on routers. Raises CslError if one has a configuration of the color.
+
+        Filters of the layout get their ids by `number_filters`, those of the code of PEs at once.
+        """
         config: ColorConfig
-        config, columns, rows = effect.arguments
+        config, columns, rows, *numbers = effect.arguments
         assert self.session.rectangle is not None
         complaint = f"is given two configurations of color {config.color}"
         taken = self._taken.setdefault(config.color, _Taken(*self.session.rectangle, complaint))
         taken.add(effect, columns, rows)
         if config.inputs or config.outputs:
             self._routes.setdefault(config, (effect, []))[1].append((columns, rows))
+        if config.filter is not None:
+            self._numbers.setdefault(config, []).append(numbers[0])
+            if of_layout:
+                self.session.filters.wait(config.color, effect)
+            else:
+                self.session.filters.add(config.color, effect, taken.grid.shape)
+
+    def number_filters(self) -> None:
+        """Give the filters of the layout their ids, which the code of PEs may ask for."""
+        assert self.session.rectangle is not None
+        width, height = self.session.rectangle
+        self.session.filters.number((height, width))
 
     def colors(self) -> set[int]:
         return {config.color for config in self._routes}
@@ -107,7 +126,18 @@ class Routers:
             op = wse.RouteOp(
                 color_symbol(config.color), placement(places), config.inputs, config.outputs, config.switch,
                 teardown=config.teardown,
+                swap=ArrayAttr(map(StringAttr, config.swap)) if config.swap else None,
+                filter=None if config.filter is None else self._filter(config, config.filter, places),
             )  # fmt: skip
             op.location = location(effect.source, effect.node)
             found.append(op)
         return found
+
+    def _filter(self, config: ColorConfig, filter: Filter, places: list[Places]) -> FilterAttr:
+        """Return the filters of some PEs, with their numbers by rows."""
+        columns, rows = (np.concatenate(axes) for axes in zip(*places, strict=True))
+        order = np.lexsort((columns, rows))
+        parts = self._numbers[config]
+        numbers = {name: np.concatenate([part[name] for part in parts])[order] for name in filter.names}
+        ids = self.session.filters.by_color[config.color][rows, columns]
+        return filter.attribute(ids[order], numbers)

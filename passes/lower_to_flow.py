@@ -126,7 +126,7 @@ class _ProgramLowering:
                 case wse.RouteOp():
                     new = flow.RouteOp(
                         op.color, op.placement.data, op.input_ports, op.output_ports, op.switch,
-                        teardown=op.teardown is not None,
+                        teardown=op.teardown is not None, swap=op.swap, filter=op.filter,
                     )  # fmt: skip
                 case wse.HostStreamOp():
                     new = flow.HostStreamOp(op.color, op.way.data, op.placement.data)

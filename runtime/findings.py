@@ -128,6 +128,8 @@ class Code(IntEnum):
     """Word address."""
     SWITCH_POSITION_MISSING = 53
     """Color, position."""
+    COLOR_NOT_TAKEN = 54
+    """Color, port, the color that it swaps with; the record's PE is the router's, the source place the color's."""
 
     # Warnings
     INDEX_OUTSIDE = 64

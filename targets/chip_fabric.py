@@ -25,7 +25,7 @@ _UNTIMED = Timing(
 def as_fabric(chip: Chip, lanes: int) -> Target:
     """Return the fabric that blocks of one cube core and `lanes` vector cores make."""
     return Target(
-        name=chip.name, fabric=(1 + lanes, BLOCKS), memory_bytes=SCALAR_BYTES, routable_colors=0,
+        name=chip.name, fabric=(1 + lanes, BLOCKS), memory_bytes=SCALAR_BYTES, routable_colors=0, filters=0,
         switch_colors=(), switch_changes_both_ways=False,
         local_task_ids=range(0), reserved_local_task_ids=(), control_task_ids=range(0), input_queue_words=(),
         output_queue_words=(), microthreads=0, dsr_dest=0, dsr_src0=0, dsr_src1=0, xdsrs=0, srs=0, fifos=0,

@@ -192,6 +192,8 @@ class Target:
     switch_changes_both_ways: bool
     """A switch position can change where a color comes from and where it goes, and send it to any number of ports;
     otherwise it changes one of them, to one port."""
+    filters: int
+    """Filters of a PE."""
     local_task_ids: range
     reserved_local_task_ids: tuple[int, ...]
     """Inside `local_task_ids`, but kept by the system."""

@@ -45,6 +45,9 @@ ENDLESS_EXTENT = 0x7FFF
 
 # Wavelets
 
+INDEX_SHIFT = 16
+"""Where a wavelet has its index: in its high half (DSD-108)."""
+
 CONTROL_TASK_SHIFT, CONTROL_TASK_BITS = 16, 6
 """Where a control wavelet has the id of the task it starts: bits 16 to 21. The bits below are the task's argument."""
 
@@ -96,3 +99,24 @@ changes where the color comes from; and the number, in place of a port's, of a p
 SETS_TRANSMIT_SHIFT, SETS_RECEIVE_SHIFT = 10, 11
 """Bits of the registers of positions on WSE-3, which have ports as those of colors: that it names where the color goes,
 and where it comes from. Assumed."""
+
+# Filters, from the page of the CSL language reference on @set_color_config
+
+FILTER_NUMBERS = ("id", "init_counter", "limit1", "limit2", "max_counter", "min_idx", "max_idx")
+"""The numbers of filters; `id` is that by which a program names the filter."""
+
+FILTER_FLAGS = ("count_data", "count_control", "filter_control")
+"""What a filter counts, and if it lets control wavelets pass only, when the counter is at `max_counter`."""
+
+FILTER_KINDS = {
+    "counter": (("init_counter", "limit1", "max_counter"), FILTER_FLAGS),
+    "sparse_counter": (("init_counter", "limit1", "limit2", "max_counter"), FILTER_FLAGS[:2]),
+    "range": (("min_idx", "max_idx"), ()),
+}
+"""Numbers and flags of each kind."""
+
+FILTER_VALUES = range(1 << 16)
+"""What a counter or an index may be: `<tile_config>` takes registers of 16 bits for them, and an index is as wide."""
+
+SWAP_PORTS = {"x": ("east", "west"), "y": ("north", "south")}
+"""Ports of each axis on which colors swap; with both axes also the ramp."""

@@ -38,6 +38,7 @@ TARGET = replace(
     fabric=(757, 996),  # CSL compiler documentation
     switch_colors=tuple(range(24)),  # CSL language reference, @set_color_config: all of them
     switch_changes_both_ways=False,  # CSL language reference, @set_color_config
+    filters=6,  # release notes of SDK 1.4
     local_task_ids=range(31),  # CSL language reference: shared with the routable colors of data tasks
     input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),  # DSD documentation
     output_queue_words=(2, 2, 6, 6, 2, 2),  # DSD documentation

@@ -71,6 +71,7 @@ TARGET = Target(
     routable_colors=24,  # CSL language reference, task IDs
     switch_colors=(*range(10), 12, 13, 16, 17, 20, 21),  # CSL language reference, @set_color_config
     switch_changes_both_ways=True,  # as published programs for this machine assume
+    filters=6,  # assumed: as on wse2
     local_task_ids=range(8, 31),  # CSL language reference: 0 to 7 belong to the input queues' data tasks
     reserved_local_task_ids=(29, 30),  # CSL language reference
     control_task_ids=range(64),  # CSL language reference

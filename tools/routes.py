@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 from ..dialects import wse
+from ..dialects.machine.filters import filter_text, swap_text
 from ..dialects.machine.region import RegionAttr
 from ..dialects.wse.fabric import DirectionAttr
 
@@ -25,8 +26,12 @@ def table(module: ModuleOp) -> str:
             id = ids[op.color.string_value()]
             color = id.value.data if isinstance(id, IntegerAttr) else 0
             switch = "" if op.switch is None else _text(op.switch)
+            if op.swap is not None:
+                switch += f" swap {swap_text(op.swap)}"
+            if op.filter is not None:
+                switch += f" filter {filter_text(op.filter)}"
             places = " + ".join(_region(region, *program.rectangle) for region in op.placement)
-            rows.append((color, (str(color), places, _ports(op.inputs), _ports(op.outputs), switch)))
+            rows.append((color, (str(color), places, _ports(op.inputs), _ports(op.outputs), switch.lstrip())))
     lines = [HEADINGS, *(cells for _, cells in sorted(rows, key=lambda row: row[0]))]
     widths = [max(len(cells[column]) for cells in lines) for column in range(len(HEADINGS))]
     return "\n".join("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import Any
@@ -53,7 +53,7 @@ class Layout:
         self._colors = {symbol: self._names.new(symbol) for symbol in colors}
         self._unused: dict[str, tuple[str, int]] = {}
         self._tables: list[Declaration] = []
-        self._table_names: dict[wse.ParamOp, str] = {}
+        self._table_names: dict[Hashable, str] = {}
         self._idle: PeFile | None = None
         self._exports = self._collect_exports()
 
@@ -165,28 +165,27 @@ class Layout:
         if type[0] in "iu" and (formula := _linear(table, type, x, y)) is not None:
             return formula
         if are_all_same(table):
-            return self._element(pe, name, op, type, values[:width], (width,), [x])
+            return self._element(op, f"{pe.pe.sym_name.data}_{name}", type, values[:width], (width,), [x])
         if are_all_same(table.T):
-            return self._element(pe, name, op, type, values[::width], (height,), [y])
-        return self._element(pe, name, op, type, values, (height, width), [y, x])
+            return self._element(op, f"{pe.pe.sym_name.data}_{name}", type, values[::width], (height,), [y])
+        return self._element(op, f"{pe.pe.sym_name.data}_{name}", type, values, (height, width), [y, x])
 
     def _element(
         self,
-        pe: PrintedPe,
+        key: Hashable,
         name: str,
-        op: wse.ParamOp,
         type: str,
         values: Sequence[int | float],
         shape: tuple[int, ...],
         indices: Sequence[Expression],
     ) -> Expression:
         """Return the element of a table of the values for the PE."""
-        if op not in self._table_names:
-            self._table_names[op] = self._names.new(f"{pe.pe.sym_name.data}_{name}")
+        if key not in self._table_names:
+            self._table_names[key] = self._names.new(name)
             elements = [literal_of(type, value) for value in values]
             array = tree.sequence(elements, tree.array_type(shape, tree.name(type)))
-            self._tables.append(tree.declare("const", self._table_names[op], None, array))
-        return tree.index(tree.name(self._table_names[op]), indices)
+            self._tables.append(tree.declare("const", self._table_names[key], None, array))
+        return tree.index(tree.name(self._table_names[key]), indices)
 
     def _queue_color(self, queue: wse.QueueOp, x: Expression, y: Expression, region: Rectangle) -> Expression:
         """Return the color that a queue serves on the PE (x, y) of a region."""
@@ -248,17 +247,47 @@ class Layout:
         def ports(directions: Sequence[wse.Direction]) -> Expression:
             return tree.sequence(tree.name(port.name) for port in directions)
 
-        config: dict[str, Expression] = {
-            "routes": tree.structure({"rx": ports(op.input_ports), "tx": ports(op.output_ports)})
-        }
+        routes: dict[str, Expression] = {"rx": ports(op.input_ports), "tx": ports(op.output_ports)}
+        for axis in () if op.swap is None else op.swap:
+            routes[f"color_swap_{axis.data}"] = tree.name("true")
+        config: dict[str, Expression] = {"routes": tree.structure(routes)}
         if op.switch is not None:
             config["switches"] = _switches(op.switch)
 
         def body(x: Expression, y: Expression, region: Rectangle) -> list[Statement]:
             color = tree.name(self._colors[op.color.string_value()])
+            if op.filter is not None:
+                config["filter"] = self._filter(op, op.filter, x, y)
             return [tree.builtin("set_color_config", x, y, color, tree.structure(config))]
 
         return over(resolved(op.placement, self.size), body)
+
+    def _filter(self, op: wse.RouteOp, filter: wse.FilterAttr, x: Expression, y: Expression) -> Expression:
+        """Return the fields of `.filter` of a PE; its id is what the compiler makes it."""
+        fields: dict[str, Expression] = {"kind": tree.structure({filter.kind.data: tree.name("true")})}
+        width, height = self.size
+        for name, values in filter.values().items():
+            if name == "id":
+                continue
+            if len(values) == 1:
+                fields[name] = tree.integer(values[0])
+                continue
+            table = np.zeros((height, width), np.int64)
+            table[self._places(op)] = values
+            label = f"{op.color.string_value()}_{name}"
+            elements = table.reshape(-1).tolist()
+            fields[name] = self._element((op, name), label, "u16", elements, (height, width), [y, x])
+        for flag in filter.flags:
+            fields[flag.data] = tree.name("true")
+        return tree.structure(fields)
+
+    def _places(self, op: wse.RouteOp) -> NDArray[np.bool_]:
+        """Return the PEs of a route, [height, width]."""
+        width, height = self.size
+        found = np.zeros((height, width), np.bool_)
+        for columns, rows in resolved(op.placement, self.size):
+            found[rows.start : rows.stop : rows.step, columns.start : columns.stop : columns.step] = True
+        return found
 
 
 def _switches(switch: wse.SwitchAttr) -> Expression:

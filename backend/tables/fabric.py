@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from xdsl.ir import Operation
@@ -13,11 +13,12 @@ from ...diagnostics.locations import location_of
 from ...diagnostics.nesting import deep_nesting
 from ...dialects import flow
 from ...dialects.machine.code import Bodies
+from ...dialects.machine.filters import FilterAttr
 from ...dialects.machine.region import RegionAttr, indices_text
 from ...dialects.machine.source_names import shown_name
 from ...dialects.machine.switches import POP_MODES, settings
 from ...runtime.tables.format import EXPORT_BUFFER, NONE, SETS_RECEIVE, SETS_TRANSMIT, Tables
-from ...targets.wavelets import PORTS, SWITCH_POSITIONS
+from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS, SWAP_PORTS, SWITCH_POSITIONS
 from .interning import Sections
 from .units import Shared, Units
 
@@ -79,8 +80,10 @@ class _Fabric:
                 receive, transmit = [port.data for port in op.receive], [port.data for port in op.transmit]
                 color, regions = self._color(op, op.color.root_reference.data), self._regions(op.regions_attr)
                 switch = NONE if op.switch is None else self._switch(op, receive, transmit)
+                filter = NONE if op.filter is None else self._filter(op.filter)
                 sections.add(
-                    "routes", color, *regions, switch, sections.place(op), _port_bits(receive), _port_bits(transmit),
+                    "routes", color, *regions, switch, filter, sections.place(op), _port_bits(receive),
+                    _port_bits(transmit), 0 if op.swap is None else _swap_bits([axis.data for axis in op.swap]),
                     int(op.teardown is not None),
                 )  # fmt: skip
             case flow.HostStreamOp():
@@ -131,6 +134,13 @@ class _Fabric:
             valid, int(switch.is_ring), POP_MODES.index(switch.pop_mode.data), switch.current.data,
         )  # fmt: skip
 
+    def _filter(self, filter: FilterAttr) -> int:
+        numbers = [filter.values().get(name, ()) for name in FILTER_NUMBERS]
+        first = tuple(self.sections.run("column_values", values) for values in numbers)
+        flags = sum(1 << FILTER_FLAGS.index(flag.data) for flag in filter.flags)
+        kind = list(FILTER_KINDS).index(filter.kind.data) + 1
+        return self.sections.intern("filters", first, tuple(map(len, numbers)), kind, flags)
+
     def _place_classes(self) -> None:
         """Find the PEs of each class."""
         width, height = self.grid
@@ -175,6 +185,12 @@ class _Fabric:
                     f"@{self.sections.text(name)} is exported with two different types",
                     self.sections.text(where) or None,
                 )
+
+
+def _swap_bits(axes: Sequence[str]) -> int:
+    """Return the ports at which wavelets change their color as they come in."""
+    ports = [port for axis in axes for port in SWAP_PORTS[axis]]
+    return _port_bits([*ports, "ramp"] if len(axes) == len(SWAP_PORTS) else ports)
 
 
 def _port_bits(ports: Iterable[str]) -> int:

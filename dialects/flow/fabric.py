@@ -28,6 +28,17 @@ from ..assembly import (
     print_main_thread,
     verify_main_thread,
 )
+from ..machine.filters import (
+    FilterAttr,
+    Swap,
+    filter_text,
+    parse_filter,
+    parse_swap,
+    swap_text,
+    verify_counts,
+    verify_filter,
+    verify_swap,
+)
 from ..machine.region import RegionAttr, parse_region_list, print_region_list
 from ..machine.rules import verify_ports, verify_stream_way
 from ..machine.switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
@@ -144,8 +155,8 @@ def color_named(symbol: SymbolRefAttr, scope: Scope) -> ColorOp:
 class RouteOp(SymbolUser):
     """Sets the router of every unit of a region for one color: wavelets from any port of `from` leave by every
     port of `to`. Where two routes of a color meet, the later one holds. A `switch` gives the route further positions,
-    as in `wse.route`: where any route of a color has one, its wavelets go from router to router. With `teardown` the
-    color starts in a teardown phase."""
+    as in `wse.route`, which also says what `swap` and `filter` are: where any route of a color has one of these, its
+    wavelets go from router to router. With `teardown` the color starts in a teardown phase."""
 
     name = "flow.route"
     color = prop_def(SymbolRefAttr)
@@ -154,6 +165,8 @@ class RouteOp(SymbolUser):
     transmit = prop_def(ArrayAttr[StringAttr])
     switch = opt_prop_def(SwitchAttr)
     teardown = opt_prop_def(UnitAttr)
+    swap = opt_prop_def(Swap)
+    filter = opt_prop_def(FilterAttr)
     traits = traits_def(HasParent(FabricOp))
 
     def __init__(
@@ -165,6 +178,8 @@ class RouteOp(SymbolUser):
         switch: SwitchAttr | None = None,
         *,
         teardown: bool = False,
+        swap: Swap | None = None,
+        filter: FilterAttr | None = None,
     ):
         super().__init__(
             properties={
@@ -172,6 +187,8 @@ class RouteOp(SymbolUser):
                 "regions": ArrayAttr(regions),
                 "switch": switch,
                 "teardown": UnitAttr() if teardown else None,
+                "swap": swap,
+                "filter": filter,
                 "receive": ArrayAttr([StringAttr(port) for port in receive]),
                 "transmit": ArrayAttr([StringAttr(port) for port in transmit]),
             }
@@ -190,9 +207,11 @@ class RouteOp(SymbolUser):
             )
 
         receive, transmit = ports("from"), ports("to")
+        swap = parse_swap(parser) if parser.parse_optional_keyword("swap") is not None else None
         switch = parse_switch(parser) if parser.parse_optional_keyword("switch") is not None else None
         teardown = parser.parse_optional_keyword("teardown") is not None
-        op = cls(color, regions.data, receive, transmit, switch, teardown=teardown)
+        filter = parse_filter(parser) if parser.parse_optional_keyword("filter") is not None else None
+        op = cls(color, regions.data, receive, transmit, switch, teardown=teardown, swap=swap, filter=filter)
         op.attributes.update(parse_attributes(parser))
         return op
 
@@ -203,10 +222,14 @@ class RouteOp(SymbolUser):
         print_region_list(printer, self.regions_attr)
         for keyword, ports in (("from", self.receive), ("to", self.transmit)):
             printer.print_string(f" {keyword} [{', '.join(port.data for port in ports)}]")
+        if self.swap is not None:
+            printer.print_string(f" swap {swap_text(self.swap)}")
         if self.switch is not None:
             printer.print_string(f" switch {switch_text(self.switch)}")
         if self.teardown is not None:
             printer.print_string(" teardown")
+        if self.filter is not None:
+            printer.print_string(f" filter {filter_text(self.filter)}")
         print_attributes(printer, self)
 
     def verify_(self) -> None:
@@ -218,9 +241,16 @@ class RouteOp(SymbolUser):
             verify_ports(receive, transmit)
         else:
             verify_switch(receive, transmit, self.switch)
+        if self.filter is not None:
+            verify_filter(self.filter)
 
     def verify_symbols(self, scope: Scope) -> None:
         color = color_named(self.color, scope)
+        if self.swap is not None:
+            verify_swap(self.swap, color.sym_name.data, color.color.value.data, scope.target)
+        if self.filter is not None:
+            verify_filter(self.filter, scope.target)
+            verify_counts(self.filter, self.regions_attr, scope.grid)
         if self.switch is not None:
             verify_switch_on(scope.target, self.switch, color.sym_name.data, color.color.value.data)
 

@@ -11,11 +11,12 @@ The dialect knows nothing of CSL syntax, of descriptors, or of how a program is 
 
 from __future__ import annotations
 
-from ..machine import region, switches
+from ..machine import filters, region, switches
 from ..machine.elements import ELEMENT_TYPES as ELEMENT_TYPES
 from ..machine.elements import element_count as element_count
 from ..machine.elements import parse_element_type as parse_element_type
 from ..machine.elements import verify_element_type as verify_element_type
+from ..machine.filters import FilterAttr as FilterAttr
 from ..machine.region import RegionAttr as RegionAttr
 from ..machine.switches import Position as Position
 from ..machine.switches import PositionAttr as PositionAttr
@@ -75,4 +76,4 @@ from .state import UnblockOp as UnblockOp
 from .state import ViewOp as ViewOp
 from .state import WritesTaskStates as WritesTaskStates
 
-Wse = dialect_of("wse", attributes, region, switches, program, fabric, memory, queues, fifos, code, state)
+Wse = dialect_of("wse", attributes, region, switches, filters, program, fabric, memory, queues, fifos, code, state)

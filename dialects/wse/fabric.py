@@ -16,6 +16,17 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent
 
 from ..assembly import parse_attributes, print_attributes
+from ..machine.filters import (
+    FilterAttr,
+    Swap,
+    filter_text,
+    parse_filter,
+    parse_swap,
+    swap_text,
+    verify_counts,
+    verify_filter,
+    verify_swap,
+)
 from ..machine.region import RegionAttr, Regions, parse_region_list, print_region_list, regions_attribute
 from ..machine.rules import verify_ports, verify_stream_way
 from ..machine.switches import SwitchAttr, parse_switch, switch_text, verify_switch, verify_switch_on
@@ -116,6 +127,16 @@ class RouteOp(SymbolUser):
 
     With `teardown` the color starts in a teardown phase: its routers pass nothing on until the program of their PE
     ends it.
+
+    ```
+    wse.route @red on [1:, 0] from [west] to [ramp, east] swap [x]
+    wse.route @all on [1:4, 0] from [west] to [ramp] filter range id 0 min_idx [0, 3, 6] max_idx [2, 5, 8]
+    wse.route @some on [1:, 0] from [west] to [ramp] filter counter id 0 limit1 5 max_counter 4 count_data
+    ```
+
+    With `swap` the router takes from its ports on an axis what comes there on the color whose id differs in the lowest
+    bit; on both axes, also from its ramp. A `filter` lets some of the wavelets that go down the ramp pass; its numbers
+    are those of `@set_color_config`, one for all PEs of the route or one for each, by rows.
     """
 
     name = "wse.route"
@@ -125,6 +146,8 @@ class RouteOp(SymbolUser):
     outputs = prop_def(ArrayAttr[DirectionAttr])
     switch = opt_prop_def(SwitchAttr)
     teardown = opt_prop_def(UnitAttr)
+    swap = opt_prop_def(Swap)
+    filter = opt_prop_def(FilterAttr)
     traits = traits_def(HasParent(ProgramOp))
 
     def __init__(
@@ -137,6 +160,8 @@ class RouteOp(SymbolUser):
         attributes: Mapping[str, Attribute] | None = None,
         *,
         teardown: bool = False,
+        swap: Swap | None = None,
+        filter: FilterAttr | None = None,
     ):
         super().__init__(
             properties={
@@ -146,6 +171,8 @@ class RouteOp(SymbolUser):
                 "outputs": ArrayAttr(DirectionAttr(port) for port in outputs),
                 "switch": switch,
                 "teardown": UnitAttr() if teardown else None,
+                "swap": swap,
+                "filter": filter,
             },
             attributes=attributes or {},
         )
@@ -169,8 +196,10 @@ class RouteOp(SymbolUser):
         inputs = _parse_directions(parser)
         parser.parse_keyword("to")
         outputs = _parse_directions(parser)
+        swap = parse_swap(parser) if parser.parse_optional_keyword("swap") is not None else None
         switch = parse_switch(parser) if parser.parse_optional_keyword("switch") is not None else None
         teardown = parser.parse_optional_keyword("teardown") is not None
+        filter = parse_filter(parser) if parser.parse_optional_keyword("filter") is not None else None
         return cls(
             color,
             placement,
@@ -179,6 +208,8 @@ class RouteOp(SymbolUser):
             switch,
             parse_attributes(parser),
             teardown=teardown,
+            swap=swap,
+            filter=filter,
         )
 
     def print(self, printer: Printer) -> None:
@@ -190,10 +221,14 @@ class RouteOp(SymbolUser):
         _print_directions(printer, self.inputs)
         printer.print_string(" to ")
         _print_directions(printer, self.outputs)
+        if self.swap is not None:
+            printer.print_string(f" swap {swap_text(self.swap)}")
         if self.switch is not None:
             printer.print_string(f" switch {switch_text(self.switch)}")
         if self.teardown is not None:
             printer.print_string(" teardown")
+        if self.filter is not None:
+            printer.print_string(f" filter {filter_text(self.filter)}")
         print_attributes(printer, self)
 
     def verify_(self) -> None:
@@ -201,12 +236,19 @@ class RouteOp(SymbolUser):
             verify_ports(self.input_ports, self.output_ports)
         else:
             verify_switch(self.input_ports, self.output_ports, self.switch)
+        if self.filter is not None:
+            verify_filter(self.filter)
 
     def verify_symbols(self, scope: Scope) -> None:
         color = scope.get(ColorOp, self.color)
+        number = None if color.id is None else color.id.value.data
         if self.switch is not None:
-            number = None if color.id is None else color.id.value.data
             verify_switch_on(scope.target, self.switch, color.sym_name.data, number)
+        if self.swap is not None:
+            verify_swap(self.swap, color.sym_name.data, number, scope.target)
+        if self.filter is not None:
+            verify_filter(self.filter, scope.target)
+            verify_counts(self.filter, self.placement, scope.grid)
 
 
 @irdl_op_definition

@@ -13,8 +13,11 @@ from xdsl.utils.exceptions import VerifyException
 from ...csl import syntax
 from ...dialects.machine.switches import MAX_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
 from ...dialects.wse import Direction, SwitchAttr
+from ...targets.wavelets import SWAP_PORTS
 from .. import types
 from ..evaluator import Effect, Evaluator
+from ..filter_ids import NO_FILTER
+from ..filters import Filter, filter_of
 from ..registry import Table, Where
 from ..struct_fields import Fields
 from ..types import Type
@@ -33,6 +36,9 @@ class ColorConfig:
     switch: SwitchAttr | None = None
     teardown: bool = False
     """It starts in a teardown phase."""
+    swap: tuple[str, ...] = ()
+    """The axes on which it swaps with the color whose number differs in the lowest bit."""
+    filter: Filter | None = None
 
 
 @dataclass
@@ -134,10 +140,10 @@ def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     if ev.session.rectangle is None:
         ev.fail(node, "@set_color_config comes before @set_rectangle; set the rectangle first")
     x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
-    config = _config(ev, arguments[2], arguments[3])
+    config, numbers = _config(ev, arguments[2], arguments[3])
     effect = Effect("color", node, ev.source, ev.lanes, ())
     columns, rows = _places(ev, effect, x, y)
-    effect.arguments = (config, columns, rows)
+    effect.arguments = (config, columns, rows, numbers)
     ev.effects.append(effect)
     _progress(ev)
     return VOID
@@ -147,22 +153,45 @@ def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
 def _set_local_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
     pe = ev.program
-    config = _config(ev, arguments[0], arguments[1])
-    pe.effects.append(Effect("color", node, ev.source, ev.lanes, (config, pe.columns, pe.rows)))
+    config, numbers = _config(ev, arguments[0], arguments[1])
+    pe.effects.append(Effect("color", node, ev.source, ev.lanes, (config, pe.columns, pe.rows, numbers)))
     return VOID
 
 
-def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) -> ColorConfig:
-    """Return the configuration of a color."""
+@TABLE.row("@get_filter_id(color)", where=Where.PE)
+def _get_filter_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = node.arguments
+    color = ev.expr(argument)
+    if color.type is not types.COLOR:
+        ev.fail(argument, f"this must be a color, not '{color.type}'")
+    ids = ev.program.filter_ids(ev.data(color, argument, "the color"))
+    if NO_FILTER in ids:
+        ev.fail(
+            node,
+            "this color has no filter on some PEs that run this code, or gets it later; give it one with "
+            "@set_color_config, or before with @set_local_color_config",
+        )
+    found, *others = ids
+    if others:
+        numbers = f"{found} and {others[0]}"
+        ev.fail(
+            node,
+            f"the filter of this color has several ids on the PEs that run this code, such as {numbers}; give these "
+            "PEs filters of the same colors, or different params",
+        )
+    return Value(types.U16, found)
+
+
+def _config(
+    ev: Evaluator, color: syntax.Expression, node: syntax.Expression
+) -> tuple[ColorConfig, dict[str, NDArray[np.int64]]]:
+    """Return the configuration of a color, and the numbers of its filter."""
     value = ev.expr(color)
     if value.type is not types.COLOR:
         ev.fail(color, f"this must be a color, not '{value.type}'")
     number = ev.data(value, color, "the color")
     fields = Fields(ev, ev.expr(node), node, "the configuration of a color")
-    routes, switches = fields.take("routes"), fields.take("switches")
-    asked = fields.take("filter")
-    if asked is not None and asked.data is not False:
-        ev.fail(node, "'.filter' of a color is not supported yet")
+    routes, switches, filtering = fields.take("routes"), fields.take("switches"), fields.take("filter")
     teardown = fields.flag("teardown")
     if teardown:
         ev.session.changing_colors.add(number)
@@ -171,10 +200,9 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
         ev.fail(node, "the configuration of a color needs '.routes'; '.routes = .{}' leaves the router as it is")
     parts = Fields(ev, routes, node, "'.routes'")
     rx, tx = parts.take("rx"), parts.take("tx")
-    for swap in ("color_swap_x", "color_swap_y"):
-        value = parts.take(swap)
-        if value is not None and value.data is not False:
-            ev.fail(node, f"'.{swap}' of a color is not supported yet")
+    swap = tuple(axis for axis in SWAP_PORTS if parts.flag(f"color_swap_{axis}"))
+    if swap and number ^ 1 >= ev.session.target.routable_colors:
+        ev.fail(node, f"color {number} swaps with color {number ^ 1}, which {ev.session.target.name} does not have")
     # Where earlier releases had them.
     early = {name: value for name in (*_POSITIONS, "ring_mode", "pop_mode") if (value := parts.take(name)) is not None}
     parts.end()
@@ -197,13 +225,16 @@ def _config(ev: Evaluator, color: syntax.Expression, node: syntax.Expression) ->
         if bool(inputs) != bool(outputs):
             missing = "rx" if not inputs else "tx"
             ev.fail(node, f"the route is incomplete: '.{missing}' names no direction")
-        return ColorConfig(number, inputs, outputs, teardown=teardown)
-    try:
-        verify_switch(inputs, outputs, switch)
-        verify_switch_on(ev.session.target, switch, f"color_{number}", number)
-    except VerifyException as error:
-        ev.fail(node, f"this configuration of a color is not possible: {error}")
-    return ColorConfig(number, inputs, outputs, switch, teardown)
+    else:
+        try:
+            verify_switch(inputs, outputs, switch)
+            verify_switch_on(ev.session.target, switch, f"color_{number}", number)
+        except VerifyException as error:
+            ev.fail(node, f"this configuration of a color is not possible: {error}")
+    filter, numbers = (None, {}) if filtering is None else filter_of(ev, filtering, node)
+    if (filter is not None or swap) and not inputs and not outputs:
+        ev.fail(node, "a color that is not routed needs no filter and no swap; give it '.rx' and '.tx' in '.routes'")
+    return ColorConfig(number, inputs, outputs, switch, teardown, swap, filter), numbers
 
 
 _POSITIONS = tuple(f"pos{number + 1}" for number in range(MAX_POSITIONS))

@@ -94,6 +94,8 @@ def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             return string(target.name)
         case "fifo_alignment":
             return Value(types.COMPTIME_INT, target.fifo_alignment)
+        case "filters":
+            return Value(types.COMPTIME_INT, target.filters)
         case "input_queue_bits":
             return Value(types.COMPTIME_INT, (1 << target.input_queues) - 1)
         case "output_queue_bits":

@@ -24,7 +24,6 @@ def _refuse(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     ev.fail(node, f"@{node.name} is not supported yet: {_MISSING[f'@{node.name}']} not simulated")
 
 
-_declare("filters are", "@get_filter_id(color)")
 _declare("dropping wavelets up to a control wavelet is", "@dfilt(dsd, config)")
 _declare("flushing queues is", "@queue_flush(queue)", on_wse2=GUARD)
 _declare("flushing queues is", "@set_empty_queue_handler(function, queue)", on_wse2=GUARD)

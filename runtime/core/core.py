@@ -117,9 +117,11 @@ class _Statistics(ctypes.Structure):
     _fields_ = [(name, ctypes.c_void_p) for name in ("pes", "cells", "lines", "routers", "messages", "first")]
 
 
-_ROUTERS = ("receive", "transmit", "valid", "ring", "pop_mode", "current", "senders", "crowded", "held", "readers",
-            "sets", "teardown")  # fmt: skip
-"""Arrays of a color with switches, as `SwitchedColor` has them."""
+_ROUTERS = (
+    "receive", "transmit", "valid", "ring", "pop_mode", "current", "senders", "crowded", "swap", "filter_kind",
+    "filter_flags", "filter_numbers", "held", "readers", "sets", "teardown",
+)  # fmt: skip
+"""Arrays of a color whose wavelets go from router to router, as `SwitchedColor` has them; NULL for empty ones."""
 
 
 class _Switched(ctypes.Structure):
@@ -128,6 +130,7 @@ class _Switched(ctypes.Structure):
         ("layers", ctypes.c_uint64),
         ("color", ctypes.c_uint64),
         ("changes", ctypes.c_uint64),
+        ("other", ctypes.c_int64),
     ]
 
 
@@ -294,10 +297,12 @@ class Core:
         return _Statistics(*(array.ctypes.data for array in arrays))
 
     def _routers(self, color: SwitchedColor) -> _Switched:
-        types = {"held": "<u2", "readers": "<i4"}
+        types = {"held": "<u2", "readers": "<i4", "filter_numbers": "<i4"}
         kept = (self._keep(getattr(color, name), np.dtype(types.get(name, "u1"))) for name in _ROUTERS)
-        pointers = dict(zip(_ROUTERS, (array.ctypes.data for array in kept), strict=True))
-        return _Switched(**pointers, layers=len(color.readers), color=color.color, changes=color.changes)
+        pointers = dict(zip(_ROUTERS, (array.ctypes.data if array.size else None for array in kept), strict=True))
+        return _Switched(
+            **pointers, layers=len(color.readers), color=color.color, changes=color.changes, other=color.other
+        )
 
     def _keep(self, array: Array, dtype: np.dtype[Any]) -> Array:
         """Return an array as C sees it, which lives as long as the core."""

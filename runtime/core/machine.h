@@ -52,6 +52,7 @@ enum {
     SENDS_ODD_LANES, RECEIVES_WITHOUT_COLOR, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER, WALK_TOO_LONG,
     MESSAGE_EMPTY = 40, MESSAGE_TOO_LONG, MESSAGE_WITHOUT_FRONT, MESSAGE_OFF_GRID, MESSAGE_TO_NOBODY, MESSAGE_DOES_NOT_FIT,
     CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN, TEARDOWN_UNHANDLED, REGISTER_UNKNOWN, SWITCH_POSITION_MISSING,
+    COLOR_NOT_TAKEN,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
     TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75,
@@ -550,13 +551,17 @@ enum { DSD_FIELDS = 10 };
  * descriptors in registers, and elements. */
 enum { ISSUED_IN_MEMORY, ISSUED_TO_SEND, ISSUED_TO_RECEIVE, ISSUED_IN_REGISTERS, ISSUED_ELEMENTS, ISSUE_FIELDS };
 
-/* A color with switches: the arrays of its routers are those of runtime/fabric */
+/* A color whose wavelets go from router to router: the arrays of its routers are those of runtime/fabric */
 struct switched_input {
     const uint8_t *receive, *transmit, *valid, *ring, *pop_mode, *current, *senders, *crowded;
+    const uint8_t *swap; /* NULL if it swaps with none, and none with it */
+    const uint8_t *filter_kind, *filter_flags; /* NULL if it has no filters */
+    const int32_t *filter_numbers;
     const uint16_t *held; /* wavelets that the link to each port holds */
     const int32_t *readers;
     const uint8_t *sets, *teardown;
     uint64_t layers, color, changes;
+    int64_t other; /* the color that it swaps with, or -1 */
 };
 
 /* Configuration registers: targets.model.Registers; `end` is behind the last, and there are so many `colors_count` */

@@ -1,4 +1,4 @@
-/* Switches: wavelets of colors whose routes change while the program runs go from router to router.
+/* Switches, filters and color swaps: wavelets of some colors go from router to router.
  *
  * Control wavelets move the switches of the routers that they pass. Each router takes wavelets from the ports of its
  * position, the others wait until its switch moves. What it does next depends on the order of the wavelets on each link
@@ -119,7 +119,8 @@ struct router *router_at(struct core *core, struct switched *color, uint32_t pe)
     if (router == NULL) {
         router = color->routers[pe] = pool_take(core, &core->switches->routers);
         *router = (struct router){.color = color, .pe = pe, .position = color->row.current[pe], .planned = NEVER,
-                                  .due = NEVER, .waiter.router = router};
+                                  .due = NEVER, .waiter.router = router,
+                                  .filter = make_filter(&color->row, pe, (uint64_t)core->width * core->height)};
         if (color->row.changes) {
             router->own = make_own_route(core, &color->row, pe);
         }
@@ -132,6 +133,35 @@ struct router *router_at(struct core *core, struct switched *color, uint32_t pe)
         color->last = router;
     }
     return router;
+}
+
+/* Returns whether the router of a color takes what comes to a port of a PE on the color that it swaps with. */
+static bool swaps(const struct switched *color, uint32_t pe, int port) {
+    return color->row.swap != NULL && color->row.swap[pe] >> port & 1;
+}
+
+/* Finds the routers of a PE that take what comes to a port on a color, its own first; returns how many they are. */
+static uint32_t find_takers(struct core *core, struct switched *color, uint32_t pe, int port, struct router *found[2]) {
+    uint32_t count = 0;
+    if (!swaps(color, pe, port)) {
+        found[count++] = router_at(core, color, pe);
+    }
+    if (color->other != NULL && swaps(color->other, pe, port)) {
+        found[count++] = router_at(core, color->other, pe);
+    }
+    return count;
+}
+
+/* The same; that there is none is an error. */
+static uint32_t need_takers(struct core *core, struct switched *color, uint32_t pe, int port, cycle time,
+                            struct router *found[2]) {
+    uint32_t count = find_takers(core, color, pe, port, found);
+    if (count == 0) {
+        struct finding finding = {.code = COLOR_NOT_TAKEN, .pe = pe, .task = NO_ROW, .where = color->where, .cycle = time,
+                                  .values = {(int64_t)color->row.color, port, color->row.other}};
+        note_error(core, &finding);
+    }
+    return count;
 }
 
 /* Returns the ports from which a router takes wavelets now. */
@@ -220,13 +250,16 @@ static uint32_t find_outlets(struct core *core, struct router *router, uint8_t o
         if (there < 0) {
             continue;
         }
-        struct router *to = router_at(core, router->color, (uint32_t)there);
-        struct path **link = &to->links[opposite(out)];
-        if (*link == NULL) {
-            uint64_t pes = (uint64_t)core->width * core->height;
-            *link = make_path(core, router->color->row.held[(uint64_t)opposite(out) * pes + to->pe]);
+        struct router *takers[2];
+        uint32_t count = find_takers(core, router->color, (uint32_t)there, opposite(out), takers);
+        for (uint32_t k = 0; k < count; k++) {
+            struct path **link = &takers[k]->links[opposite(out)];
+            if (*link == NULL) {
+                uint64_t pes = (uint64_t)core->width * core->height;
+                *link = make_path(core, takers[k]->color->row.held[(uint64_t)opposite(out) * pes + takers[k]->pe]);
+            }
+            outlets[found++] = *link;
         }
-        outlets[found++] = *link;
     }
     return found;
 }
@@ -316,12 +349,15 @@ static void hop(struct core *core, struct router *router, int port, int out, con
         return;
     }
     bool turns = port != RAMP && port != opposite(out);
-    struct router *to = router_at(core, router->color, (uint32_t)there);
     struct passage on = *run;
     on.first += core->timing.hop + (turns ? core->timing.turn : 0);
     on.hops++;
-    on.path = to->links[opposite(out)];
-    send_on(core, to, opposite(out), &on);
+    struct router *takers[2];
+    uint32_t count = need_takers(core, router->color, (uint32_t)there, opposite(out), on.first, takers);
+    for (uint32_t k = 0; k < count; k++) {
+        on.path = takers[k]->links[opposite(out)];
+        send_on(core, takers[k], opposite(out), &on);
+    }
 }
 
 /* Returns whether a router takes the first command off a control wavelet that passes. */
@@ -331,12 +367,26 @@ static bool pops(const struct core *core, const struct router *router, uint32_t 
     return mode == ALWAYS_POP || (mode >= POP_ON_ADVANCE && moves) || (mode == POP_ON_ADVANCE_NOP && code == NOP);
 }
 
-/* Returns the ports by which data, or a control wavelet, leaves a router, as bits. */
-static uint8_t outputs_of(const struct core *core, const struct router *router, int port, const struct passage *run) {
-    uint8_t outputs = router->own != NULL ? router->own->transmit[router->position]
-                                          : of_position(core, router, router->color->row.transmit);
-    if (run->control && *run->words >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1) {
-        outputs &= (uint8_t) ~(1 << RAMP);
+/* Returns the ports by which a router sends wavelets now, as bits. */
+static uint8_t sent_ports(const struct core *core, const struct router *router) {
+    return router->own != NULL ? router->own->transmit[router->position]
+                               : of_position(core, router, router->color->row.transmit);
+}
+
+/* Returns whether a router sends data, or a control wavelet, down its ramp, as far as a filter lets it pass. */
+static bool comes_to_ramp(const struct core *core, const struct router *router, const struct passage *run) {
+    bool ignored = run->control && *run->words >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1;
+    return sent_ports(core, router) >> RAMP & 1 && !ignored;
+}
+
+/* Returns the ports by which the first wavelets of a run leave a router, as bits; stores how many leave by the same. */
+static uint8_t exits_of(const struct core *core, const struct router *router, int port, const struct passage *run,
+                        uint32_t *count) {
+    uint8_t outputs = sent_ports(core, router) & (uint8_t) ~(1 << RAMP);
+    *count = run->count;
+    if (comes_to_ramp(core, router, run)) {
+        bool passes = router->filter.kind == 0 || filter_first(&router->filter, run->words, run->control, count);
+        outputs |= (uint8_t)(passes << RAMP);
     }
     return port == RAMP ? outputs : outputs & (uint8_t) ~(1 << port);
 }
@@ -407,12 +457,12 @@ static void pass_at(struct core *core, struct router *router, int port, uint8_t 
     }
 }
 
-/* Finds how many wavelets may go by the first `ways` outlets, and when; if none may, the router goes on when there may be
- * room. */
-static bool find_router_room(struct core *core, struct router *router, const struct passage *run, uint32_t ways,
-                      struct room *room) {
+/* Finds how many of the first `count` wavelets may go by the first `ways` outlets, and when; if none may, the router goes
+ * on when there may be room. */
+static bool find_router_room(struct core *core, struct router *router, const struct passage *run, uint32_t count,
+                             uint32_t ways, struct room *room) {
     struct path **outlets = core->switches->outlets;
-    *room = (struct room){.count = run->count, .first = run->first, .rate = run->rate};
+    *room = (struct room){.count = count, .first = run->first, .rate = run->rate};
     consider_line(room, router->free, 1);
     for (uint32_t k = 0; k < ways; k++) {
         if (!consider_path(room, outlets[k])) {
@@ -439,11 +489,12 @@ static bool pass(struct core *core, struct router *router, int port, struct pass
         return true;
     }
     while (run->count > 0) {
-        uint8_t outputs = outputs_of(core, router, port, run);
+        uint32_t alike;
+        uint8_t outputs = exits_of(core, router, port, run, &alike);
         uint32_t ways = find_outlets(core, router, outputs);
         struct path **outlets = core->switches->outlets;
         struct room room;
-        if (!find_router_room(core, router, run, ways, &room)) {
+        if (!find_router_room(core, router, run, alike, ways, &room)) {
             return false;
         }
         struct passage part = cut(run, 0, room.count);
@@ -453,6 +504,9 @@ static bool pass(struct core *core, struct router *router, int port, struct pass
             path_note(core, outlets[k], room.count, room.first + (cycle)(room.count - 1) * room.rate, NULL);
         }
         path_taken(core, run->path, room.first, room.rate, room.count);
+        if (router->filter.kind != 0 && comes_to_ramp(core, router, run)) {
+            filter_count(&router->filter, run->control, room.count);
+        }
         pass_at(core, router, port, outputs, &part);
         *run = cut(run, room.count, run->count);
     }
@@ -586,19 +640,24 @@ void enter_router(struct core *core, struct pe *pe, const struct queue *queue, c
     if (ramp == NULL) {
         return;
     }
-    struct router *router = router_at(core, core->switches->by_color[queue->colors[pe->unit]], pe->number);
     struct payload *payload = payload_of(core, run);
     struct passage sent = {.payload = payload, .first = run->first, .rate = run->rate, .count = run->count,
                            .control = run->control, .path = ramp};
     path_note(core, ramp, run->count, run->first + (cycle)(run->count - 1) * run->rate, send);
     sent.words = payload == run->payload ? (const uint32_t *)(const void *)run->at : payload->words;
-    send_on(core, router, RAMP, &sent);
-    payload_drop(core, payload);
-    if (advances) {
-        struct passage marker = {.first = run->first + (cycle)(run->count - 1) * run->rate + 1, .rate = 1, .count = 1,
-                                 .control = true, .is_marker = true};
-        send_on(core, router, RAMP, &marker);
+    struct router *takers[2];
+    struct switched *color = core->switches->by_color[queue->colors[pe->unit]];
+    uint32_t count = need_takers(core, color, pe->number, RAMP, run->first, takers);
+    for (uint32_t k = 0; k < count; k++) {
+        send_on(core, takers[k], RAMP, &sent);
+        sent.path = NULL; /* the first router alone returns the credit */
+        if (advances) {
+            struct passage marker = {.first = run->first + (cycle)(run->count - 1) * run->rate + 1, .rate = 1, .count = 1,
+                                     .control = true, .is_marker = true};
+            send_on(core, takers[k], RAMP, &marker);
+        }
     }
+    payload_drop(core, payload);
     settle(core);
 }
 
@@ -623,8 +682,8 @@ void router_decide(struct core *core, struct router *router, cycle now) {
     if (router->own != NULL && !run->is_marker) {
         /* It passes by the routes of the cycle in which it does. */
         struct room room;
-        uint32_t ways = find_outlets(core, router, outputs_of(core, router, port, &one));
-        if (!find_router_room(core, router, &one, ways, &room)) {
+        uint32_t alike, ways = find_outlets(core, router, exits_of(core, router, port, &one, &alike));
+        if (!find_router_room(core, router, &one, alike, ways, &room)) {
             return;
         }
         if (room.first > now) {
@@ -675,7 +734,11 @@ void prepare_switches(struct core *core, const struct core_input *input) {
     if (core->changes) {
         switches->torn_down = core_allocate(core, pes, sizeof *switches->torn_down);
     }
-    switches->outlets = core_allocate(core, PORTS + most, sizeof *switches->outlets);
+    for (uint32_t k = 0; k < switches->count; k++) {
+        int64_t other = switches->colors[k].row.other;
+        switches->colors[k].other = other < 0 ? NULL : switches->by_color[other];
+    }
+    switches->outlets = core_allocate(core, 2 * PORTS + most, sizeof *switches->outlets);
 }
 
 void free_switches(struct core *core) {

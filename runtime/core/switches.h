@@ -1,7 +1,8 @@
-/* Switches: colors whose routes change while the program runs; wavelets go from router to router. */
+/* Switches, filters and color swaps: colors whose wavelets go from router to router. */
 #ifndef LOOM_SWITCHES_H
 #define LOOM_SWITCHES_H
 
+#include "filters.h"
 #include "machine.h"
 
 enum { RAMP, NORTH, EAST, SOUTH, WEST, PORTS };
@@ -60,15 +61,17 @@ struct router {
     struct path *ramps;        /* from the queues of its PE */
     struct path *down;         /* to those that read the color, by layer; `has_down` if they are made */
     bool has_down;
+    struct filter filter; /* at its ramp */
     struct multicast waiter; /* its place among what waits for a way */
     struct path *full;       /* for that, if it is full */
     int64_t unread;            /* wavelets that came down a ramp that nothing reads */
     int64_t left_grid[PORTS]; /* wavelets of data that it has sent over the edge of the grid */
 };
 
-/* A color with switches: the arrays of runtime/fabric/model.py, and its routers by PE */
+/* A color whose wavelets go from router to router: the arrays of runtime/fabric/model.py, and its routers by PE */
 struct switched {
     struct switched_input row;
+    struct switched *other; /* the color that it swaps with, or NULL */
     uint32_t where;
     struct router **routers, *first, *last;
 };
@@ -76,7 +79,7 @@ struct switched {
 struct switches {
     struct switched *colors;
     uint32_t count;
-    struct switched **by_color; /* by row of the colors, NULL where there are no switches */
+    struct switched **by_color; /* by row of the colors, NULL where wavelets have static ways */
     struct pool routers, passages, own_routes;
     uint32_t *torn_down; /* of each PE: colors that have been torn down since it was told, as bits; NULL if none changes */
     struct path **outlets; /* room for the ways that lead on from a router */

@@ -29,10 +29,9 @@ from .model import (
     WAY,
     Fabric,
     HostStream,
-    SwitchedColor,
 )
 from .priorities import levels_of, main_levels
-from .routers import routers_of, switched_color
+from .routers import Ends, colors_by_router, routers_of, switched_colors
 from .routes import RAMP, Paths, Routers, trace
 from .ways import Ways
 
@@ -96,7 +95,7 @@ class _Connector:
         self.to_sinks: dict[int, list[tuple[Array, int]]] = {}
         self.sink_senders: list[int] = []
         self.pairs: dict[tuple[int, int], _Pairs] = {}
-        self.switched: list[SwitchedColor] = []
+        self.switched: list[Ends] = []
         self.host_queues: dict[int, Array] = {}
         self.lost: list[Array] = []
         self.unread: list[Array] = []
@@ -155,9 +154,7 @@ class _Connector:
         host_inputs, host_outputs = self._host_streams(out=False), self._host_streams(out=True)
         networks = {int(color): row for row, color in enumerate(self.tables["networks"]["color"].tolist())}
         readers_of_networks = np.full((len(self.tables["networks"]), self.count), NOWHERE, np.int32)
-        routes = self.tables["routes"]
-        with_switches = set(routes["color"][routes["switch"] != NONE].tolist())
-        with_switches |= set(np.flatnonzero(self.tables["colors"]["changes"]).tolist())
+        with_switches = colors_by_router(self.tables)
         for color in range(len(self.tables["colors"])):
             readers = list(self._uses(color, outgoing=False))
             senders = list(self._uses(color, outgoing=True))
@@ -171,7 +168,7 @@ class _Connector:
                 continue
             self._from_host(color, readers, host_inputs)
             if color in with_switches:
-                self.switched.append(self._connect_switched(color, senders, readers))
+                self.switched.append(self._ends(color, senders, readers))
                 continue
             self._note_unrouted(color, readers, routers, host_inputs.get(color))
             if senders:
@@ -253,15 +250,14 @@ class _Connector:
                 values = (color, 0, 0, 0, 0, 0)
                 self.findings.append((Code.NEVER_STARTS, pes[0], task, tasks["where"][task], 0, values))
 
-    def _connect_switched(self, color: int, senders: Sequence[_Use], readers: Sequence[_Use]) -> SwitchedColor:
+    def _ends(self, color: int, senders: Sequence[_Use], readers: Sequence[_Use]) -> Ends:
         for queue, pes in readers:
             # The router puts the wavelets of all senders into one order.
             self._count(queue, pes, 1)
         counts = np.zeros(self.count, np.uint8)
         for _, pes in senders:
             counts[pes] += 1
-        readers_of_pes = self._stacked(self._layers(readers))
-        return switched_color(self.tables, color, counts, readers_of_pes, self.target.timing)
+        return Ends(color, counts, self._stacked(self._layers(readers)))
 
     def _connect_static(self, senders: Sequence[_Use], readers: Sequence[_Use], routers: Routers) -> None:
         sending, reading = self._layers(senders), self._layers(readers)
@@ -389,7 +385,7 @@ class _Connector:
             np.array(self.network + [NOWHERE] * more, np.int32),
             ways.first(),
             ways.all(),
-            tuple(self.switched),
+            switched_colors(self.tables, self.switched, self.target.timing),
             networks,
             tuple(
                 HostStream(color, connected, self.host_queues.get(color, self._stacked([])))

@@ -49,7 +49,7 @@ if others send to the queue as well: they share its words, which `capacity` then
 
 @dataclass(frozen=True, eq=False)
 class SwitchedColor:
-    """The routers of a color that has a switch somewhere; the switches move while the program runs.
+    """The routers of a color whose wavelets go from router to router: it has switches, filters or swaps somewhere.
 
     Ports are bits by their place in `targets.wavelets.PORTS`. Arrays over PEs are bytes.
     """
@@ -84,6 +84,16 @@ class SwitchedColor:
     """True if programs may change the routes while they run: then all above is how it is at the start."""
     readers: Array
     """int32 [layers, P] input queues of the PE that get what comes down the ramp, else `NOWHERE`; mostly one layer."""
+    other: int
+    """The color that it swaps with on some routers, or that with it; else `NOWHERE`."""
+    swap: Array
+    """[P] ports from which it takes the wavelets of the other color instead of its own; [0] if there is none."""
+    filter_kind: Array
+    """[P] by place in `FILTER_KINDS` from 1 on, 0 without a filter; [0] if no router has one."""
+    filter_flags: Array
+    """[P] bits by place in `FILTER_FLAGS`."""
+    filter_numbers: Array
+    """int32 [numbers, P] by place in `FILTER_NUMBERS`; `NOWHERE` where a filter does not have the number."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -126,6 +126,9 @@ class Machine:
         self.directives = Directives(self)
         self.switched = {color.color: SwitchedColor(self, color) for color in fabric.switched}
         """By color."""
+        for color in fabric.switched:
+            if color.color < color.other:
+                self.switched[color.color].pair(self.switched[color.other])
         self._stack_rooms = stack_rooms(fabric.tables, fabric.target)
         self.classes = [self._make_class(number) for number in range(len(self.program["classes"]))]
         self.memory: Sequence[NDArray[Any]] = [

@@ -1,4 +1,4 @@
-"""Switches: colors whose routes change while the program runs; wavelets go from router to router.
+"""Switches, filters and color swaps: colors whose wavelets go from router to router.
 
 Control wavelets move the switches of the routers that they pass, so runs of wavelets travel hop by hop. Each router
 takes them from one port at a time, the others wait until its switch moves. What a router does next depends on the order
@@ -47,6 +47,7 @@ from ..fabric import model
 from ..findings import Code
 from ..tables.format import SETS_RECEIVE, SETS_TRANSMIT
 from .credits import Path, Takes
+from .filters import Filter, filter_of
 from .order import Kind
 from .queues import Run
 from .room import room
@@ -130,6 +131,8 @@ class Router:
     """What is on the links to its ports."""
     down: list[Path]
     """What is on the way down its ramp, to each of `readers`."""
+    filter: Filter | None
+    """That at its ramp."""
     free: int = 0
     """When it can pass the next wavelet."""
     is_full: bool = False
@@ -280,6 +283,13 @@ class SwitchedColor:
         self._stirred: list[Router] = []
         """Routers whose switches have moved while something waited."""
         self._most_hops = 16 * machine.width * machine.height + 64
+        self.other: SwitchedColor | None = None
+        """The color that it swaps with; both settle together."""
+
+    def pair(self, other: SwitchedColor) -> None:
+        """Let this color and another one swap."""
+        self.other, other.other = other, self
+        other._fresh, other._stirred = self._fresh, self._stirred
 
     def router(self, pe: int) -> Router:
         """Return the router of a PE."""
@@ -296,7 +306,7 @@ class SwitchedColor:
                 _truths(color.valid[:, pe]), _truths(color.crowded[:, pe]), bool(color.ring[pe]),
                 int(color.pop_mode[pe]), int(color.current[pe]),
                 readers, [Path(words, back, words) for words in color.held[:, pe].tolist()],
-                [Path(words, back, words) for words in rooms],
+                [Path(words, back, words) for words in rooms], filter_of(color, pe),
                 sets=color.sets[:, pe].tolist(), is_torn=bool(color.teardown[pe]),
             )  # fmt: skip
         return found
@@ -306,13 +316,32 @@ class SwitchedColor:
         """The routers that have seen a wavelet, by number of their PEs."""
         return [self._routers[pe] for pe in sorted(self._routers)]
 
+    def takers(self, pe: int, port: int) -> list[Router]:
+        """Return the routers of a PE that take what comes to a port on this color."""
+        colors = [self] if self.other is None else [self, self.other]
+        return [color.router(pe) for color in colors if (color is not self) == color.swaps(pe, port)]
+
+    def swaps(self, pe: int, port: int) -> bool:
+        """Return True if the router of a PE takes what comes to a port on the other color."""
+        swap = self._tables.swap
+        return len(swap) > 0 and bool(swap[pe] >> port & 1)
+
     def send(self, pe: int, run: Passage, *, advances: bool) -> None:
         """Send wavelets of a PE into its router; with `advances` its switch moves on behind the last one."""
-        router = self.router(pe)
-        self._fresh.append((RAMP, router, run))
-        if advances:
-            behind = run.first + (len(run.payload) - 1) * run.rate + 1
-            self._fresh.append((RAMP, router, Passage([0], behind, 1, control=True, is_marker=True)))
+        for number, router in enumerate(self._takers_of(pe, RAMP, run)):
+            self._fresh.append((RAMP, router, run if number == 0 else replace(run, path=None)))
+            if advances:
+                behind = run.first + (len(run.payload) - 1) * run.rate + 1
+                self._fresh.append((RAMP, router, Passage([0], behind, 1, control=True, is_marker=True)))
+
+    def _takers_of(self, pe: int, port: int, run: Passage) -> list[Router]:
+        """Return the routers of a PE that take some wavelets, which must be one at least."""
+        takers = self.takers(pe, port)
+        if not takers:
+            other = model.NOWHERE if self.other is None else self.other.color
+            where = self.machine.program["colors"][self.color].where
+            self.machine.note_at_router(pe, Code.COLOR_NOT_TAKEN, run.first, where, self.color, port, other)
+        return takers
 
     def changed(self, router: Router) -> None:
         """Look again at what waits at a router whose registers have been written."""
@@ -322,14 +351,15 @@ class SwitchedColor:
         """Let wavelets go on until none can."""
         while self._stirred or self._fresh:
             if self._stirred:
-                self._release(self._stirred.pop())
+                router = self._stirred.pop()
+                router.color._release(router)
                 continue
             port, router, run = self._fresh.popleft()
             if router.holds(port) or router.waiting[port]:
                 router.waiting[port].append(run)
-                self._plan(router)
+                router.color._plan(router)
             else:
-                rest = self._go(router, port, run)
+                rest = router.color._go(router, port, run)
                 if rest is not None:
                     router.waiting[port].append(rest)
                     self._stirred.append(router)
@@ -401,25 +431,26 @@ class SwitchedColor:
             return None
         count = len(run.payload)
         while count:
-            outputs = self._outputs(router, port, run)
-            paths = self._paths(router, outputs)
+            outputs, _ = self._exits(router, port, run)
             found = self._room(router, port, run)
             if not found.count:
                 router.is_full = True
                 return run
-            for path in paths:
+            for path in self._paths(router, outputs):
                 path.send(found.count, None)
             if run.path is not None:
                 run.path.taken(self.machine, found.first, found.rate, found.count)
+            if router.filter is not None and self._comes_down(router, run):
+                router.filter.count_all(found.count, control=run.control)
             self._pass_at(router, port, outputs, replace(run.cut(0, found.count), first=found.first, rate=found.rate))
             run, count = run.cut(found.count, count), count - found.count
         return None
 
     def _room(self, router: Router, port: int, run: Passage) -> Takes:
         """Return how many wavelets may pass, and when; if none, the router goes on when there may be room."""
-        paths = self._paths(router, self._outputs(router, port, run))
+        outputs, count = self._exits(router, port, run)
         lines = [(run.first, run.rate), (router.free, 1)]
-        return room(paths, len(run.payload), lines, partial(self._go_on, router))
+        return room(self._paths(router, outputs), count, lines, partial(self._go_on, router))
 
     def _go_on(self, router: Router) -> None:
         """Let what there was no room for pass when there may be some."""
@@ -427,27 +458,37 @@ class SwitchedColor:
         self._stirred.append(router)
         self.settle()
 
-    def _outputs(self, router: Router, port: int, run: Passage) -> list[int]:
-        """Return the ports by which data, or a control wavelet, leaves a router."""
-        outputs = router.transmit[router.position]
-        if run.control and is_ignored(run.payload[0]):
-            outputs &= ~(1 << RAMP)
-        return [out for out in range(len(PORTS)) if outputs >> out & 1 and (out != port or out == RAMP)]
+    def _exits(self, router: Router, port: int, run: Passage) -> tuple[list[int], int]:
+        """Return the ports by which the first wavelets of a run leave a router, and how many leave by the same."""
+        outputs = router.transmit[router.position] & ~(1 << RAMP)
+        count = len(run.payload)
+        if self._comes_down(router, run):
+            passes = True
+            if router.filter is not None:
+                passes, count = router.filter.first(run.payload, control=run.control)
+            outputs |= passes << RAMP
+        return [out for out in range(len(PORTS)) if outputs >> out & 1 and (out != port or out == RAMP)], count
+
+    def _comes_down(self, router: Router, run: Passage) -> bool:
+        """Return True if a router sends a run down its ramp, as far as a filter lets it pass."""
+        ignored = run.control and is_ignored(run.payload[0])
+        return bool(router.transmit[router.position] >> RAMP & 1) and not ignored
 
     def _paths(self, router: Router, outputs: list[int]) -> list[Path]:
         """Return the links, and ways down the ramp, that lead from some ports of a router to others and queues."""
         found: list[Path] = []
         for out in outputs:
             there = self._neighbor(router, out)
-            found += router.down if out == RAMP else [] if there is None else [there.links[OPPOSITE[out]]]
+            found += router.down if out == RAMP else []
+            found += [] if there is None else [to.links[OPPOSITE[out]] for to in self.takers(there, OPPOSITE[out])]
         return found
 
-    def _neighbor(self, router: Router, out: int) -> Router | None:
-        """Return the router beside one, None over the edge of the grid and at the ramp."""
+    def _neighbor(self, router: Router, out: int) -> int | None:
+        """Return the PE beside a router, None over the edge of the grid and at the ramp."""
         dx, dy = STEP.get(out, (0, 0))
         x, y = router.x + dx, router.y + dy
         is_inside = out != RAMP and 0 <= x < self.machine.width and 0 <= y < self.machine.height
-        return self.router(y * self.machine.width + x) if is_inside else None
+        return y * self.machine.width + x if is_inside else None
 
     def _pass_at(self, router: Router, port: int, outputs: list[int], run: Passage) -> None:
         """Send a run on from a router when it is there, and obey it."""
@@ -506,9 +547,9 @@ class SwitchedColor:
                 router.left_grid[out] += len(run.payload)
             return
         turned = port not in (RAMP, OPPOSITE[out])
-        first = run.first + timing.hop + (timing.turn if turned else 0)
-        path = there.links[OPPOSITE[out]]
-        self._fresh.append((OPPOSITE[out], there, replace(run, first=first, path=path, hops=run.hops + 1)))
+        run = replace(run, first=run.first + timing.hop + (timing.turn if turned else 0), hops=run.hops + 1)
+        for to in self._takers_of(there, OPPOSITE[out], run):
+            self._fresh.append((OPPOSITE[out], to, replace(run, path=to.links[OPPOSITE[out]])))
 
     def _deliver(self, router: Router, run: Passage) -> None:
         """Give wavelets to the queues at the end of the ramp."""

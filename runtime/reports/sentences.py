@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ...diagnostics.errors import LoomError
 from ...operations import float_exceptions
-from ...targets.wavelets import WORD_MASK
+from ...targets.wavelets import PORTS, WORD_MASK
 from ..fabric.classes import areas_of, words_in_use
 from ..fabric.model import Fabric
 from ..findings import Code, Finding, is_error
@@ -74,7 +74,7 @@ class Subject(Names):
 
 Sentence: TypeAlias = Callable[[Subject], str]
 
-AT_ROUTERS = (Code.SWITCHES_LOOP, Code.TEARDOWN, Code.TEARDOWN_UNHANDLED)
+AT_ROUTERS = (Code.SWITCHES_LOOP, Code.TEARDOWN, Code.TEARDOWN_UNHANDLED, Code.COLOR_NOT_TAKEN)
 """Findings at a router: the place to look at is where its route is given."""
 
 MISSING_REMEDY = "with @initialize_queue in a comptime block (AMB-34)"
@@ -462,6 +462,15 @@ def _index_too_wide(of: Subject) -> str:
     )
 
 
+def _color_not_taken(of: Subject) -> str:
+    color, port, other = of.values[:3]
+    instead = f"those of {of.color(other)}" if other >= 0 else "others"
+    return (
+        f"wavelets of color {of.color(color)} come to {of.here} from {PORTS[port]}, where the color swaps and takes "
+        f"{instead} instead, and no other color takes them; swap both colors there, or neither"
+    )
+
+
 def _never_starts(of: Subject) -> str:
     return (
         f"data task @{of.task(of.finding.task)} never starts: no route brings color {of.color(of.values[0])} to the "
@@ -525,6 +534,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.TEARDOWN_UNHANDLED: _teardown_unhandled,
     Code.REGISTER_UNKNOWN: _register_unknown,
     Code.SWITCH_POSITION_MISSING: _switch_position_missing,
+    Code.COLOR_NOT_TAKEN: _color_not_taken,
     Code.INDEX_OUTSIDE: _index_outside,
     Code.ODD_LOAD: lambda of: _odd_word(of, "this load reads"),
     Code.ODD_STORE: lambda of: _odd_word(of, "this store writes"),

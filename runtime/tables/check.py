@@ -18,7 +18,15 @@ from ...diagnostics.errors import LoomError
 from ...operations.dsd_table import OPERATIONS, WITHOUT_RESULT
 from ...operations.print_format import check_format
 from ...targets.model import LEVELS
-from ...targets.wavelets import MAX_DIMENSIONS, PORTS, SWITCH_POSITIONS
+from ...targets.wavelets import (
+    FILTER_FLAGS,
+    FILTER_KINDS,
+    FILTER_NUMBERS,
+    FILTER_VALUES,
+    MAX_DIMENSIONS,
+    PORTS,
+    SWITCH_POSITIONS,
+)
 from ..findings import MAX_WALK
 from . import code as code_checks
 from .code import BodyUses
@@ -599,6 +607,45 @@ class _Checker:
         valid = self.column("switches", "valid")
         current = valid >> self.column("switches", "current") & 1
         self.all_hold("switches", (valid & 1 == 1) & (current == 1), "is at a position that it does not have")
+        self.filters()
+
+    def filters(self) -> None:
+        self.named("routes", "filter", "filters", optional=True)
+        self.below("routes", "swap", 1 << len(PORTS))
+        self.below("filters", "kind", len(FILTER_KINDS) + 1)
+        self.below("filters", "flags", 1 << len(FILTER_FLAGS))
+        kinds = self.column("filters", "kind")
+        self.all_hold("filters", kinds > 0, "is of no kind")
+        for row, record in enumerate(self.tables["filters"]):
+            names = {"id", *list(FILTER_KINDS.values())[int(kinds[row]) - 1][0]}
+            needed = names & {"id", "min_idx", "max_idx"}
+            ranges = zip(FILTER_NUMBERS, record["values"].tolist(), record["counts"].tolist(), strict=True)
+            for name, first, count in ranges:
+                if not count:
+                    if name in needed:
+                        refuse(f"row {row} of 'filters' has no '{name}'")
+                    continue
+                if name not in names:
+                    refuse(f"row {row} of 'filters' has '{name}', which filters of its kind do not")
+                values = self.tables["column_values"][first : first + count]
+                if len(values) != count:
+                    refuse(f"'{name}' of row {row} of 'filters' leaves the rows of 'column_values'")
+                limit = self.target.filters if name == "id" else len(FILTER_VALUES)
+                if ((values < 0) | (values >= limit)).any():
+                    refuse(f"'{name}' of row {row} of 'filters' is not below {limit}")
+        for row, route in enumerate(self.tables["routes"]):
+            if route["filter"] != NONE:
+                counts = self.tables["filters"]["counts"][route["filter"]]
+                if ((counts > 1) & (counts != self.pes_of(route))).any():
+                    refuse(f"the filter of row {row} of 'routes' has numbers for more or fewer PEs")
+
+    def pes_of(self, record: Any) -> int:
+        """Return how many PEs the regions of a record contain."""
+        taken = np.zeros((self.height, self.width), np.bool_)
+        first, count = int(record["regions"]), int(record["region_count"])
+        for x, columns, x_step, y, rows, y_step in self.tables["regions"][first : first + count].tolist():
+            taken[y : y + (rows - 1) * y_step + 1 : y_step, x : x + (columns - 1) * x_step + 1 : x_step] = True
+        return int(np.count_nonzero(taken))
 
     def exports(self) -> None:
         self.named("exports", "owner", "classes")

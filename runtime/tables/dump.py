@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...targets.model import LEVELS
-from ...targets.wavelets import PORTS
+from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS
 from .format import (
     CLASS_TRAPS,
     FIFO_END,
@@ -59,10 +59,12 @@ class _Dump:
             label = self.text(color["label"])
             yield f"color {row} @{self.text(color['name'])} id {color['number']} label {label}{changes}"
         for route in tables["routes"]:
+            swap = f" swap {_ports(route['swap'])}" if route["swap"] else ""
             switch = "" if route["switch"] == NONE else f" {self.switch(tables['switches'][route['switch']])}"
+            filter = "" if route["filter"] == NONE else f" {self.filter(tables['filters'][route['filter']])}"
             yield (
                 f"route {self.color(route['color'])} on {self.regions(route)} from {_ports(route['receive'])} to "
-                f"{_ports(route['transmit'])}{switch}{' teardown' if route['teardown'] else ''}"
+                f"{_ports(route['transmit'])}{swap}{switch}{' teardown' if route['teardown'] else ''}{filter}"
             )
         for stream in tables["host_streams"]:
             yield (
@@ -115,6 +117,15 @@ class _Dump:
         ]
         ring = " ring" if switch["ring"] else ""
         return f"switch [{', '.join(positions)}] at {switch['current']}{ring} pop {switch['pop_mode']}"
+
+    def filter(self, filter: Any) -> str:
+        parts = [f"filter {list(FILTER_KINDS)[filter['kind'] - 1]}"]
+        for name, first, count in zip(
+            FILTER_NUMBERS, filter["values"].tolist(), filter["counts"].tolist(), strict=True
+        ):
+            values = self.tables["column_values"][first : first + count].tolist()
+            parts += [f"{name} {' '.join(map(str, values))}"] if values else []
+        return " ".join([*parts, *(flag for bit, flag in enumerate(FILTER_FLAGS) if filter["flags"] >> bit & 1)])
 
     def units(self, row: int) -> Iterator[str]:
         tables, record = self.tables, self.tables["classes"][row]

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...targets.wavelets import FILTER_NUMBERS
+
 NONE = 0xFFFFFFFF
 """In place of a row: none."""
 
@@ -167,11 +169,11 @@ COLOR = _record(("name", U32), ("label", U32), ("where", U32), ("number", U32), 
 """`changes` is 1 if programs may change its routes, or tear it down, while they run."""
 
 ROUTE = _record(
-    ("color", U32), ("regions", U32), ("region_count", U32), ("switch", U32), ("where", U32), ("receive", U8),
-    ("transmit", U8), ("teardown", U8),
+    ("color", U32), ("regions", U32), ("region_count", U32), ("switch", U32), ("filter", U32), ("where", U32),
+    ("receive", U8), ("transmit", U8), ("swap", U8), ("teardown", U8),
 )  # fmt: skip
-"""Ports are bits, by their place in `targets.wavelets.PORTS`. A later route holds where two meet. `teardown` is 1 if
-the color starts in a teardown phase."""
+"""Ports are bits, by their place in `targets.wavelets.PORTS`; those of `swap` take the color whose number differs in
+the lowest bit. A later route holds where two meet. `teardown` is 1 if the color starts in a teardown phase."""
 
 SWITCH = _record(
     ("receive", U8, 4), ("transmit", U8, 4), ("sets", U8, 4), ("valid", U8), ("ring", U8), ("pop_mode", U8),
@@ -181,6 +183,12 @@ SWITCH = _record(
 
 SETS_RECEIVE, SETS_TRANSMIT = 1, 2
 """Bits of `sets`."""
+
+FILTER = _record(
+    ("values", U32, len(FILTER_NUMBERS)), ("counts", U32, len(FILTER_NUMBERS)), ("kind", U8), ("flags", U8)
+)  # fmt: skip
+"""Numbers in `column_values`, by their place in `targets.wavelets.FILTER_NUMBERS`: none, one, or one for each PE of the
+route, by rows. Kinds by their place in `FILTER_KINDS` from 1 on, flags as bits by theirs in `FILTER_FLAGS`."""
 
 HOST_STREAM = _record(("color", U32), ("regions", U32), ("region_count", U32), ("out", U8))
 NETWORK = _record(("color", U32))
@@ -205,7 +213,8 @@ SECTIONS: dict[str, np.dtype[Any]] = {
     "access_dims": ACCESS_DIM, "descriptors": DESCRIPTOR, "operations": OPERATION, "register_loads": REGISTER_LOAD,
     "register_reads": REGISTER_READ, "messages": MESSAGE_TEXT, "prints": PRINT, "directives": DIRECTIVE, "traps": TRAP,
     "starts": START, "tasks": TASK, "queues": QUEUE, "queue_colors": QUEUE_COLOR, "fifos": FIFO, "colors": COLOR,
-    "routes": ROUTE, "switches": SWITCH, "host_streams": HOST_STREAM, "networks": NETWORK, "exports": EXPORT,
+    "routes": ROUTE, "switches": SWITCH, "filters": FILTER, "host_streams": HOST_STREAM, "networks": NETWORK,
+    "exports": EXPORT,
 }  # fmt: skip
 """Every section and its record. `code_where` has the source place of each instruction."""
 

@@ -181,7 +181,7 @@ def test_every_builtin_is_tried() -> None:
 
 LATER = {
     "@get_config", "@set_config", "@get_config_unchecked", "@set_config_unchecked", "@queue_flush", "@dfilt",
-    "@bind_rotating_tasks", "@get_filter_id", "@set_empty_queue_handler", "@set_teardown_handler",
+    "@bind_rotating_tasks", "@set_empty_queue_handler", "@set_teardown_handler",
     "@load_to_dsr_xdsr", "@load_to_dsr_xdsr_sr",
 }  # fmt: skip
 """Builtins that are not supported yet, or take no values of their own."""

@@ -69,8 +69,6 @@ REFUSED = [
         "PE (0, 0) is given two configurations of color 3",
     ),
     (layout("@set_color_config(0, 0, c, «.{ .routes = .{}, .teardown = .{} }»);"), "field '.teardown' is 'true' or"),
-    (layout("@set_color_config(0, 0, c, «.{ .routes = .{}, .filter = .{} }»);"), "'.filter' of a color is not"),
-    (layout("@set_color_config(0, 0, c, «.{ .routes = .{ .rx = WEST, .color_swap_x = true } }»);"), "swap_x"),
     (layout("«@set_local_color_config(c, .{ .routes = .{} })»;"), "belongs in a PE's program, not in the layout"),
     (layout("«@bind_local_task(c, c)»;"), "@bind_local_task belongs in a PE's program, not in the layout"),
     (layout("«@export_symbol(c)»;"), "@export_symbol belongs in a PE's program, not in the layout"),

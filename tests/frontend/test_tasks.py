@@ -300,7 +300,8 @@ REFUSED = [
     ("_ = «@get_config_unchecked(0x7e00)»;", "@get_config_unchecked is not supported yet"),
     ("«@set_config_unchecked(0x7e00, 1)»;", "@set_config_unchecked is not supported yet"),
     ("«@set_teardown_handler(f, @get_color(3))»;", "@set_teardown_handler is not supported yet"),
-    ("_ = «@get_filter_id(@get_color(3))»;", "@get_filter_id is not supported yet"),
+    ("_ = «@get_filter_id(@get_color(3))»;", "this color has no filter on some PEs that run this code"),
+    ("_ = @get_filter_id(«3»);", "this must be a color, not 'comptime_int'"),
     ("«@rpc(1, 2)»;", "@rpc takes 1 argument, not 2"),
     ("@rpc(«@get_color(3)»);", "@rpc takes a 'data_task_id', not 'color'"),
     (

@@ -1,9 +1,10 @@
-"""The routers of one color, wavelet by wavelet and cycle by cycle: slow, obvious, and apart from the engine."""
+"""The routers of a color, or of two that swap, wavelet by wavelet and cycle by cycle: slow, obvious, and apart from the
+engine. Places are (x, y), of two colors (x, y, 0) and (x, y, 1)."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 SIDES = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 ACROSS = {"north": "south", "south": "north", "east": "west", "west": "east"}
@@ -23,6 +24,34 @@ class Wavelet:
 
 
 @dataclass
+class Filter:
+    """The number that each counted wavelet meets, one after the other, and which of them let it pass."""
+
+    kind: str
+    numbers: dict[str, int]
+    flags: set[str]
+
+    def met(self, counted: int) -> int | None:
+        """Return the counter that the wavelet behind so many meets; None if it does not matter any more."""
+        first, end = self.numbers.get("init_counter", 0), self.numbers.get("limit1", 0)
+        if self.kind == "counter":
+            return (first + counted) % (end + 1)
+        series = [*range(first, end + 1)] if "limit1" in self.numbers else []
+        series += range(self.numbers["limit2"] + 1) if series and "limit2" in self.numbers else []
+        return series[counted] if counted < len(series) else None
+
+    def takes(self, wavelet: Wavelet, before: list[Wavelet]) -> bool:
+        """Return True if a wavelet passes behind others that have been looked at."""
+        if self.kind == "range":
+            return wavelet.control or wavelet.word >> 16 in range(self.numbers["min_idx"], self.numbers["max_idx"] + 1)
+        of = {True: "count_control" in self.flags, False: "count_data" in self.flags}
+        number, most = self.met(sum(of[each.control] for each in before)), self.numbers.get("max_counter", 0)
+        if number is None:
+            return True
+        return wavelet.control and number == most if "filter_control" in self.flags else number <= most
+
+
+@dataclass
 class Route:
     """Positions as pairs of port lists to set, either None; None for an invalid one. Position 0 sets both."""
 
@@ -32,6 +61,12 @@ class Route:
     pop: str = "no_pop"
     teardown: bool = False
     """It is in a teardown phase."""
+    swap: str = ""
+    """The axes on which it takes the other color: x, y or both, which is also from the ramp."""
+    filter: Filter | None = None
+
+    def swaps(self, port: str) -> bool:
+        return port in {"": [], "x": ["east", "west"], "y": ["north", "south"], "xy": ORDER}[self.swap]
 
 
 @dataclass
@@ -43,20 +78,25 @@ class Router:
     may_turn: bool = False
     """Wavelets may turn into any link."""
     is_torn: bool = False
-    returns: dict[str, list[int]] = field(default_factory=dict)
-    """For each port out, when the credits that it has not used are there."""
+    returns: dict[tuple[str, tuple[int, ...]], list[int]] = field(default_factory=dict)
+    """For each port out and each router behind it, when the credits that have not been used are there."""
+    looked_at: list[Wavelet] = field(default_factory=list)
+    """What its filter has looked at."""
 
     def __post_init__(self) -> None:
-        every = [self.ports_at(position) for position in range(len(self.route.positions))]
-        for out in ORDER[1:]:
-            turns = any({*receive} - {"ramp", ACROSS[out]} for receive, transmit in every if out in transmit)
-            self.returns[out] = [0] * (WORDS + TURN * (turns or self.may_turn))
         self.position, self.is_torn = self.route.current, self.route.teardown
 
     def write(self, route: Route, now: int) -> None:
         """Let a program write a route into the registers, from the next cycle on."""
-        self.route, self.position, self.is_torn = route, route.current, route.teardown
+        self.route = replace(route, swap=self.route.swap, filter=self.route.filter)
+        self.position, self.is_torn = route.current, route.teardown
         self.free = max(self.free, now + 1)
+
+    def credits(self, out: str) -> list[int]:
+        """Return those of a link at the start."""
+        every = [self.ports_at(position) for position in range(len(self.route.positions))]
+        turns = any({*receive} - {"ramp", ACROSS[out]} for receive, transmit in every if out in transmit)
+        return [0] * (WORDS + TURN * (turns or self.may_turn))
 
     def ports(self) -> tuple[list[str], list[str]]:
         return self.ports_at(self.position)
@@ -102,9 +142,16 @@ class Router:
         return wavelet, ignored
 
 
-def beside(place: tuple[int, int], port: str) -> tuple[int, int]:
+def beside(place: tuple[int, ...], port: str) -> tuple[int, ...]:
     """Return the place of the router at a port."""
-    return place[0] + SIDES[port][0], place[1] + SIDES[port][1]
+    return place[0] + SIDES[port][0], place[1] + SIDES[port][1], *place[2:]
+
+
+def takers(routers: dict[tuple[int, ...], Router], place: tuple[int, ...], port: str) -> list[tuple[int, ...]]:
+    """Return the routers that take what comes to a port of a PE on the color of `place`, its own first."""
+    others = [(place[0], place[1], 1 - place[2])] if len(place) == 3 else []
+    found = [each for each in (place, *others) if each in routers]
+    return [each for each in found if (each != place) == routers[each].route.swaps(port)]
 
 
 def commands(word: int) -> list[tuple[int, bool]]:
@@ -124,10 +171,10 @@ def encode(entries: list[tuple[int, bool]], entry_point: int) -> int:
 
 
 def run(
-    routes: dict[tuple[int, int], Route],
-    sent: dict[tuple[int, int], list[tuple[int, Wavelet]]],
-    writes: dict[tuple[int, int], list[tuple[int, Route]]] | None = None,
-) -> tuple[dict[tuple[int, int], list[tuple[int, Wavelet]]], dict[tuple[tuple[int, int], str], int], dict]:
+    routes: dict[tuple[int, ...], Route],
+    sent: dict[tuple[int, ...], list[tuple[int, Wavelet]]],
+    writes: dict[tuple[int, ...], list[tuple[int, Route]]] | None = None,
+) -> tuple[dict, dict, dict]:
     """Let wavelets go from the ramps, given as (time, wavelet) in order.
 
     `writes` are what programs make of their routers, by time, if they do.
@@ -137,8 +184,18 @@ def run(
     routers = {place: Router(route, may_turn=writes is not None) for place, route in routes.items()}
     left = {place: list(each) for place, each in (writes or {}).items()}
     for place, wavelets in sent.items():
-        routers[place].links["ramp"].extend(wavelets)
-    got: dict[tuple[int, int], list[tuple[int, Wavelet]]] = {place: [] for place in routers}
+        for taker in takers(routers, place, "ramp"):
+            routers[taker].links["ramp"].extend(wavelets)
+    ways: dict[tuple[tuple[int, ...], str], list[tuple[int, ...]]] = {}
+    """The routers to which a port leads."""
+    for place, router in routers.items():
+        for out in ORDER[1:]:
+            ways[place, out] = takers(routers, beside(place, out), ACROSS[out]) if beside(place, out) in routers else []
+            router.returns |= {(out, taker): router.credits(out) for taker in ways[place, out]}
+    comes_from = {
+        (to, ACROSS[out]): (routers[place], (out, to)) for (place, out), found in ways.items() for to in found
+    }
+    got: dict[tuple[int, ...], list[tuple[int, Wavelet]]] = {place: [] for place in routers}
     now = 0
     while True:
         passed = False
@@ -149,22 +206,27 @@ def run(
                 continue
             port = ORDER[number]
             _, transmit = router.ports()
-            outs = [out for out in transmit if out not in ("ramp", port) and beside(place, out) in routers]
-            if any(not router.returns[out] or min(router.returns[out]) > now for out in outs):
+            outs = [(out, to) for out in transmit if out not in ("ramp", port) for to in ways[place, out]]
+            if any(not router.returns[way] or min(router.returns[way]) > now for way in outs):
                 continue
             passed = True
             _, wavelet = router.links[port].popleft()
             router.free = now + 1
             if port != "ramp":
                 # The place on the link is free again, which its sender knows a hop later.
-                routers[beside(place, port)].returns[ACROSS[port]].append(now + HOP)
+                sender, way = comes_from[place, port]
+                sender.returns[way].append(now + HOP)
+            looked_at = wavelet
             wavelet, ignored = router.obey(wavelet)
             if "ramp" in transmit and not ignored:
-                got[place].append((now, wavelet))
-            for out in outs:
-                router.returns[out].remove(min(router.returns[out]))
+                filter = router.route.filter
+                if filter is None or filter.takes(looked_at, router.looked_at):
+                    got[place].append((now, wavelet))
+                router.looked_at.append(looked_at)
+            for out, to in outs:
+                router.returns[out, to].remove(min(router.returns[out, to]))
                 turned = port not in ("ramp", ACROSS[out])
-                routers[beside(place, out)].links[ACROSS[out]].append((now + HOP + TURN * turned, wavelet))
+                routers[to].links[ACROSS[out]].append((now + HOP + TURN * turned, wavelet))
         for place, each in left.items():
             while each and each[0][0] == now:
                 routers[place].write(each.pop(0)[1], now)

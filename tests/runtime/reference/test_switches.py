@@ -1,4 +1,4 @@
-"""Routes that control wavelets change, against routers that move one wavelet at a time."""
+"""Switches, filters and color swaps, against routers that move one wavelet at a time."""
 
 from __future__ import annotations
 
@@ -10,20 +10,42 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loomir.dialects.machine.filters import FilterAttr, filter_text
 from loomir.dialects.machine.switches import Position, SwitchAttr, switch_text
 from loomir.runtime.reference import configuration
 from loomir.runtime.reference.machine import Machine
 from loomir.runtime.reference.order import Kind
-from loomir.runtime.reference.switches import Passage, popped
+from loomir.runtime.reference.switches import Passage, SwitchedColor, popped
+from loomir.targets.wavelets import FILTER_KINDS
 
 from ...searches import examples
-from ..router_model import ORDER, Route, Wavelet, commands, encode, run
+from ..router_model import ORDER, Filter, Route, Wavelet, commands, encode, run
 from .test_machine import load
 
 COMMANDS = st.tuples(st.sampled_from([0, 1, 1, 1, 2]), st.booleans())
 FROM = st.sampled_from(["ramp", "ramp", "west", "west", "north"])
 TO = st.lists(st.sampled_from(["ramp", "east", "south"]), min_size=1, max_size=2, unique=True)
 """Wavelets only ever go east and south, so that none runs in a circle; the four sides are alike to a router."""
+
+
+NUMBER = st.integers(0, 6)
+
+
+@st.composite
+def filters(draw) -> Filter | None:
+    kind = draw(st.sampled_from([None, "counter", "sparse_counter", "range"]))
+    if kind is None:
+        return None
+    if kind == "range":
+        low = draw(st.integers(0, 3))
+        return Filter(kind, {"min_idx": low, "max_idx": draw(st.integers(low, 4))}, set())
+    names, flags = FILTER_KINDS[kind]
+    numbers = {name: draw(NUMBER) for name in draw(st.sets(st.sampled_from(names)))}
+    if "limit1" in numbers:
+        numbers["init_counter"] = draw(st.integers(0, numbers["limit1"]))
+    elif kind == "counter":
+        numbers.pop("init_counter", None)
+    return Filter(kind, numbers, draw(st.sets(st.sampled_from(flags))))
 
 
 @st.composite
@@ -37,7 +59,7 @@ def route(draw, crowded: bool) -> Route:
         positions.append(None if kind == "invalid" else (taken, sent))
     valid = [number for number, position in enumerate(positions) if position is not None]
     pop = draw(st.sampled_from(["no_pop", "always_pop", "pop_on_advance", "pop_on_advance_nop"]))
-    return Route(positions, draw(st.sampled_from(valid)), draw(st.booleans()), pop)
+    return Route(positions, draw(st.sampled_from(valid)), draw(st.booleans()), pop, filter=draw(filters()))
 
 
 @st.composite
@@ -53,7 +75,7 @@ def traffic(draw) -> list[tuple[int, int, list[int], bool]]:
                 encode(draw(st.lists(COMMANDS, min_size=1, max_size=8)), draw(st.integers(0, 63))) for _ in range(count)
             ]
         else:
-            words = draw(st.lists(st.integers(0, 2**32 - 1), min_size=count, max_size=count))
+            words = [draw(st.integers(0, 5)) << 16 | draw(st.integers(0, 9)) for _ in range(count)]
         rate = draw(st.integers(1, 4))
         messages.append((time, rate, words, control))
         time += (count - 1) * rate + draw(st.integers(1, 25))
@@ -61,28 +83,48 @@ def traffic(draw) -> list[tuple[int, int, list[int], bool]]:
 
 
 @st.composite
-def programs(draw, crowded: bool):
+def programs(draw, crowded: bool, colors: int = 1):
     width, height = draw(st.integers(2, 4)), draw(st.integers(1, 3))
-    places = [(x, y) for y in range(height) for x in range(width)]
+    places: list[tuple[int, ...]] = [(x, y) for y in range(height) for x in range(width)]
+    if colors == 2:
+        places = [(*place, color) for place in places for color in range(2)]
     routes = {place: draw(route(crowded)) for place in places}
+    if colors == 2:
+        swaps = st.sampled_from(["", "x", "x", "y", "xy"])
+        for x, y, color in places:
+            # Mostly both swap; where one does, what comes on its own number gets lost.
+            both = color == 1 and draw(st.sampled_from([True, True, True, False]))
+            routes[x, y, color].swap = routes[x, y, 0].swap if both else draw(swaps)
     return (width, height), routes, {place: draw(traffic()) for place in places}
 
 
+def route_text(name: str, place: tuple[int, ...], one: Route) -> str:
+    """Return the `flow.route` of a router."""
+    receive, transmit = (", ".join(ports or ()) for ports in one.positions[0] or ())
+    positions = [Position(*(None if p is None else tuple(p) for p in each or ())) for each in one.positions[1:]]
+    switch = switch_text(SwitchAttr.get(positions, one.current, ring=one.ring, pop_mode=one.pop))
+    swap = f"swap [{', '.join(one.swap)}]" if one.swap else ""
+    teardown = " teardown" if one.teardown else ""
+    ports = f"from [{receive}] to [{transmit}]"
+    text = f"flow.route @{name} on [{place[0]}, {place[1]}] {ports} {swap} switch {switch}{teardown}"
+    if one.filter is not None:
+        numbers = {"id": [0 if len(place) == 2 else place[2]], **{n: [v] for n, v in one.filter.numbers.items()}}
+        text += f" filter {filter_text(FilterAttr.get(one.filter.kind, one.filter.flags, numbers))}"
+    return text
+
+
 def machine(size, routes, changes: str = "") -> Machine:
-    lines: list[str] = []
-    for (x, y), one in routes.items():
-        receive, transmit = (", ".join(ports) for ports in one.positions[0])
-        positions = [Position(*(None if p is None else tuple(p) for p in each or ())) for each in one.positions[1:]]
-        switch = switch_text(SwitchAttr.get(positions, one.current, ring=one.ring, pop_mode=one.pop))
-        teardown = " teardown" if one.teardown else ""
-        lines.append(f"flow.route @c on [{x}, {y}] from [{receive}] to [{transmit}] switch {switch}{teardown}")
+    names = ["c", "d"] if any(len(place) == 3 for place in routes) else ["c"]
+    lines = [route_text(names[(*place, 0)[2]], place, one) for place, one in routes.items()]
+    queues = [
+        f"flow.queue {way} @{way}{name} id {2 + number} colors [@{name} on [:, :]]"
+        for number, name in enumerate(names)
+        for way in ("output", "input")
+    ]
     return load(f"""flow.fabric @switches target "wse3" grid {size[0]} by {size[1]} {{
-      flow.color @c = 4{changes}
+      {" ".join(f"flow.color @{name} = {4 + number}{changes}" for number, name in enumerate(names))}
       {" ".join(lines)}
-      flow.units @u on [:, :] words 8 {{
-        flow.queue output @out id 2 colors [@c on [:, :]]
-        flow.queue input @in id 2 colors [@c on [:, :]]
-      }}
+      flow.units @u on [:, :] words 8 {{ {" ".join(queues)} }}
     }}""")
 
 
@@ -115,7 +157,7 @@ def by_reference(size, routes, sent, order: list[int], writes=None):
     """Return what `router_model.run` does. PEs send in an order, each its own messages one after the other."""
     engine = machine(size, routes, "" if writes is None else " changes")
     engine.tear_down = lambda router, cycle: None
-    (color,) = engine.switched.values()
+    colors = list(engine.switched.values())
     places = list(routes)
 
     def write(pe, route: Route, cycle: int) -> None:
@@ -131,31 +173,43 @@ def by_reference(size, routes, sent, order: list[int], writes=None):
             engine.order.schedule(time, Kind.ACCESS, pe.number, (), partial(write, pe, route))
     got: dict = {place: [] for place in places}
 
+    def at(place: tuple[int, ...]) -> tuple[SwitchedColor, int]:
+        return colors[(*place, 0)[2]], place[1] * size[0] + place[0]
+
     def arrive(self, pe: int, queue, run) -> None:
         """Take all at once, as a receiver that is never late."""
         times = range(
             run.first - self.timing.ramp, run.first - self.timing.ramp + len(run.payload) * run.rate, run.rate
         )
         words = (Wavelet(word, run.control) for word in run.payload)
-        got[self.pes[pe].x, self.pes[pe].y] += zip(times, words, strict=True)
+        number = int(queue.number) // 2
+        place = (self.pes[pe].x, self.pes[pe].y, number) if len(colors) == 2 else (self.pes[pe].x, self.pes[pe].y)
+        got[place] += zip(times, words, strict=True)
         run.path.taken(self, run.first, run.rate, len(run.payload))
 
     engine.arrive = MethodType(arrive, engine)
     left = {place: list(messages) for place, messages in sent.items()}
     for number in order:
         place = places[number % len(places)]
+        color, pe = at(place)
         for first, rate, words, control in left[place][: 1 + number % 2]:
-            color.send(place[1] * size[0] + place[0], Passage(words, first, rate, control), advances=False)
+            color.send(pe, Passage(words, first, rate, control), advances=False)
             engine.settle(color)
         del left[place][: 1 + number % 2]
     for place, messages in left.items():
+        color, pe = at(place)
         for first, rate, words, control in messages:
-            color.send(place[1] * size[0] + place[0], Passage(words, first, rate, control), advances=False)
-    engine.settle(color)
+            color.send(pe, Passage(words, first, rate, control), advances=False)
+    for color in colors:
+        engine.settle(color)
     while engine.order:
         engine.order.advance()
-    waiting = {((pe % size[0], pe // size[0]), ORDER[port]): count for port, pe, count in color.left_waiting()}
-    return got, waiting, {(x, y): color.router(y * size[0] + x).position for x, y in places}
+    waiting: dict = {}
+    for number, color in enumerate(colors):
+        for port, pe, count in color.left_waiting():
+            place = (pe % size[0], pe // size[0], number)[: len(places[0])]
+            waiting[place, ORDER[port]] = count
+    return got, waiting, {place: at(place)[0].router(at(place)[1]).position for place in places}
 
 
 def check(program, order: list[int], writes=None) -> None:
@@ -211,6 +265,20 @@ def rewritten(draw):
 def test_random_routes_that_programs_rewrite(program, order: list[int]) -> None:
     """Registers that are read are as they were written; routes count from the next cycle on; teardown phases hold."""
     check(program[0], order, program[1])
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(150, seldom=True))
+@given(programs(crowded=False, colors=2), ORDERS)
+def test_random_swaps(program, order: list[int]) -> None:
+    check(program, order)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(100, seldom=True))
+@given(programs(crowded=True, colors=2), ORDERS)
+def test_random_swaps_where_time_decides(program, order: list[int]) -> None:
+    check(program, order)
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -16,7 +16,7 @@ EVERYTHING = """flow.fabric @everything target "wse3" grid 4 by 2 {
   flow.color @host = 5
   flow.color @messages = 6
   flow.route @red on [0, :] from [ramp] to [east]
-  flow.route @red on [1, :] from [west] to [ramp]
+  flow.route @red on [1, :] from [west] to [ramp] swap [x] filter range id 1 min_idx [0, 4] max_idx 9
   flow.route @blue on [:, :] from [ramp] to [ramp] switch [to [east], invalid, to [west]] at 1 ring always_pop
   flow.host_stream @host in on [0, 0]
   flow.message_network @messages
