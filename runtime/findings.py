@@ -147,7 +147,7 @@ class Code(IntEnum):
     RECEIVES_UNROUTED = 70
     """Operation, queue."""
     TASK_MAY_TAKE = 71
-    """Operation, queue: the queue's data task may take the same wavelets."""
+    """Operation, queue: the queue's data task, which is unblocked when it is issued, may take the same wavelets."""
     LAST_ELEMENT_LOST = 72
     """Bits of the last element, 1 if it is the only one. The record's PE receives, the source place is the sender's."""
     ELEMENTS_CUT = 73

@@ -391,6 +391,11 @@ static bool is_awaited(struct core *core, struct pe *pe, const struct operation 
     if (queue->flags[pe->unit] & UNROUTED) {
         warn(core, pe, RECEIVES_UNROUTED, running_task(pe), where, VALUES(operation->number, queue->number));
     }
+    /* What the task is when wavelets come depends on how far the PE is by then, and not on the time alone. */
+    if (operation->is_async && queue->task != NO_TASK && pe->class->tasks[queue->task].type != LISTENER &&
+        pe->tasks[queue->task].unblocked <= pe->now) {
+        warn(core, pe, TASK_MAY_TAKE, running_task(pe), where, VALUES(operation->number, queue->number));
+    }
     return true;
 }
 

@@ -113,20 +113,6 @@ static void take_first(struct core *core, struct pe *pe, uint32_t place) {
     drop_run(core, run);
 }
 
-/* Warns of wavelets for an operation in the background that the queue's data task may take as well. */
-static void contend(struct core *core, const struct open *open, uint32_t place, const struct run *run) {
-    struct pe *pe = open->pe;
-    const struct queue *queue = &pe->class->queues[place];
-    if (queue->task == NO_TASK || open->is_sync || pe->class->tasks[queue->task].type == LISTENER) {
-        return;
-    }
-    if (pe->tasks[queue->task].unblocked <= head_time(run)) {
-        core->at = head_time(run) > open->time ? head_time(run) : open->time;
-        warn(core, pe, TASK_MAY_TAKE, open->task, open->where, VALUES(open->operation->number, queue->number));
-        core->at = -1;
-    }
-}
-
 /* Returns when an operation takes a wavelet that is no element, and is there at a time. */
 static cycle time_for(const struct open *open, cycle head) {
     cycle time = head > open->time ? head : open->time;
@@ -562,9 +548,6 @@ static bool proceed(struct core *core, struct open *open) {
         if (open->operands[0].descriptor.type != MEMORY_WALK && waits_for_epoch(core, open, ready)) {
             return false;
         }
-        for (int k = 0; k < open->inputs; k++) {
-            contend(core, open, open->queue[k], runs[k]);
-        }
         if (open->is_forwarder && !open->header && !find_credits(core, open)) {
             return false;
         }
@@ -641,7 +624,6 @@ static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct r
     }
     while (input->waiting != NULL && run->taken < run->count) {
         struct open *open = input->waiting;
-        contend(core, open, place, run);
         if (!feed(core, open, &run, UNBOUNDED)) {
             break;
         }
@@ -836,9 +818,6 @@ void take_in_turn(struct core *core, struct open *open) {
         }
     }
     if (!has_ended) {
-        for (int k = 0; k < inputs; k++) {
-            contend(core, open, places[k], runs[k]);
-        }
         const struct descriptor *to = &open->operands[0].descriptor;
         int64_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
         bool packs = lanes == 1 && to->type == QUEUE_RUN && to->flags & PACKED;

@@ -407,12 +407,19 @@ class Machine:
         return Fault(record)
 
     def check_awaited(self, issue: Issue, queue: InputQueue) -> None:
-        """Find an operation that awaits what cannot come (AMB-34)."""
+        """Find an operation that awaits what cannot come, or what the queue's data task may take as well (AMB-34).
+
+        What the task is when wavelets come depends on how far the PE is by then, and not on the time alone.
+        """
         unit, values = issue.pe.unit, (issue.operation.number, queue.number)
         if int(self.fabric.colors_of(queue.number)[unit]) == NOWHERE:
             self.fail_of(issue, Code.RECEIVES_WITHOUT_COLOR, *values)
         if int(self.fabric.flags_of(queue.number)[unit]) & UNROUTED:
             self.warn_of(issue, Code.RECEIVES_UNROUTED, *values)
+        task = queue.task
+        if issue.is_async and task is not None and not queue.control_only:
+            if task.unblocked is None or task.unblocked <= issue.pe.now:
+                self.warn_of(issue, Code.TASK_MAY_TAKE, *values)
 
     def count_step(self, pe: PE, where: int) -> None:
         """Count a task start or an iteration of a loop.

@@ -306,8 +306,6 @@ def _take(machine: Machine, operation: OpenOperation) -> bool:
         runs = [queue.runs[0] for queue in operation.queues]
         if _has_to_wait(machine, operation, runs):
             return False
-        for queue, run in zip(operation.queues, runs, strict=True):
-            _check_contention(machine, operation, queue, run)
         if not operation.header and not _has_room(machine, operation):
             return False
         if operation.header:
@@ -382,8 +380,6 @@ def _take_one(machine: Machine, operation: OpenOperation, cycle: int) -> bool:
         if side is not None and queue.head_time() > cycle:
             return _stop(machine, operation, side, cycle)
     runs = [queue.runs[0] for queue in operation.queues]
-    for queue, run in zip(operation.queues, runs, strict=True):
-        _check_contention(machine, operation, queue, run)
     lanes, destination = max(operation.lanes, default=1), operation.destination
     together = max(lanes, destination.lanes if isinstance(destination, Wavelets) else 1)
     found = operation.credits or Takes(cycle, 0, together)
@@ -602,17 +598,6 @@ def _take_header(machine: Machine, operation: OpenOperation, run: Run) -> None:
     if run.piece is not None and issue.operation.row.destination not in WIDE:
         run.piece.check_cut(issue)
     operation.count = length
-
-
-def _check_contention(machine: Machine, operation: OpenOperation, queue: InputQueue, run: Run) -> None:
-    """Report wavelets for an operation in the background that the queue's data task may take as well."""
-    task = queue.task
-    if task is None or queue.control_only or operation.holds_task:
-        return
-    if task.unblocked is None or task.unblocked <= run.head_time:
-        issue = operation.issue
-        with machine.at_cycle(max(run.head_time, operation.time)):
-            machine.warn_of(issue, Code.TASK_MAY_TAKE, issue.operation.number, queue.number)
 
 
 # FIFOs

@@ -6,7 +6,7 @@ import pytest
 
 from loomir.diagnostics.errors import LoomError
 
-from .flow_modules import parse
+from .flow_modules import parse, spin
 from .machines import load
 
 
@@ -133,3 +133,44 @@ def test_wavelets_that_meet_and_a_task_start_in_the_order_of_time(before: int, b
     machine.launch("main")
     machine.run()
     assert machine.read_symbol("log")[0, 1, :4].tolist() == [*log, 0]
+
+
+@pytest.mark.parametrize("sender", [0, 2])
+def test_a_data_task_that_may_take_what_an_operation_awaits(sender: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """AMB-34: told of a task that is unblocked when the operation is issued, and blocked later, whichever of the PEs
+    goes on first."""
+    side, towards = {0: ("west", "east"), 2: ("east", "west")}[sender]
+    text = f"""flow.fabric @taken target "wse3" grid 3 by 1 {{
+      flow.color @c = 3
+      flow.route @c on [{sender}, :] from [ramp] to [{towards}]
+      flow.route @c on [1, :] from [{side}] to [ramp]
+      flow.units @sender on [{sender}, :] words 64 {{
+        flow.buffer @a at 0 : memref<3xi16>
+        flow.queue output @out id 2 colors [@c on [:, :]]
+        flow.task local @main id 9 active {{
+          %a = flow.stream @a at 0 strides [1] extents [3] : !flow.stream<i16>
+          %o = flow.queue_stream @out extent 3 : !flow.stream<i16>
+          flow.apply mov16 %o, %a : !flow.stream<i16>, !flow.stream<i16>
+          flow.return
+        }}
+      }}
+      flow.units @receiver on [1, :] words 64 {{
+        flow.buffer @a at 0 : memref<3xi16>
+        flow.buffer @x at 4 : memref<i32>
+        flow.queue input @in id 2 colors [@c on [:, :]]
+        flow.task data @take id 2 on @in (%v: i16) {{
+          flow.return
+        }}
+        flow.task local @main id 9 active {{
+          %a = flow.stream @a at 0 strides [1] extents [3] : !flow.stream<i16>
+          %i = flow.queue_stream @in extent 3 : !flow.stream<i16>
+          flow.apply mov16 %a, %i async(microthread = 1) : !flow.stream<i16>, !flow.stream<i16>
+          {spin(100, label="w")}
+          flow.block @take
+          flow.return
+        }}
+      }}
+    }}"""
+    load(parse(text)).run()
+    told = capsys.readouterr().err
+    assert "while data task @take of the queue is unblocked and may take the same wavelets" in told
