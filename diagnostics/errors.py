@@ -70,26 +70,32 @@ def report(error: BaseException) -> str:
     return shown(_report(error))
 
 
-def _report(error: BaseException) -> str:
+def foreseen(error: BaseException) -> LoomError | None:
+    """Return an exception that ends a tool as a mistake of the user's; None if it is a defect of this package."""
     from xdsl.utils.exceptions import ArgSpecParseError, ParseError
 
     match error:
         case LoomError():
-            return str(error)
+            return error
         case ParseError():
-            return str(from_parse_error(error))
+            return from_parse_error(error)
         case OSError(filename=str(name)):
-            return str(LoomError(f"cannot be opened: {error.strerror}", name))
+            return LoomError(f"cannot be opened: {error.strerror}", name)
         case OSError(strerror=str(reason)):
-            return str(LoomError(f"the output cannot be written: {reason}"))
+            return LoomError(f"the output cannot be written: {reason}")
         case DiagnosticException() | ArgSpecParseError():
-            return str(LoomError(one_line(error)))
+            return LoomError(one_line(error))
         case MemoryError():
-            return str(
-                LoomError("the computer is out of memory; use a smaller rectangle, fewer blocks or smaller buffers")
-            )
+            return LoomError("the computer is out of memory; use a smaller rectangle, fewer blocks or smaller buffers")
         case _:
-            frames = traceback.extract_tb(error.__traceback__)
-            place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-            kind = type(error).__name__
-            return f"internal error: {kind}{place}: {one_line(error)} (a defect of loomir; LOOM_TRACEBACK=1 shows more)"
+            return None
+
+
+def _report(error: BaseException) -> str:
+    known = foreseen(error)
+    if known is not None:
+        return str(known)
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    kind = type(error).__name__
+    return f"internal error: {kind}{place}: {one_line(error)} (a defect of loomir; LOOM_TRACEBACK=1 shows more)"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from ..diagnostics import limits as environment
-from ..diagnostics.errors import shown
+from ..diagnostics.output import tell
 
 if TYPE_CHECKING:
     from ..runtime.watch import Watch
@@ -21,4 +20,4 @@ def watch_on_stderr(hint: str) -> Watch:
 
 def print_notice(notice: str) -> None:
     """Print a notice on stderr."""
-    print(shown(f"note: {notice}"), file=sys.stderr, flush=True)
+    tell("note", notice)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -11,6 +10,7 @@ from inspect import signature
 from typing import IO, Any
 
 from ..diagnostics.errors import LoomError
+from ..diagnostics.output import tell
 from .executor import Executor, Loader
 from .tables.format import Tables
 from .warnings import Warnings
@@ -76,7 +76,7 @@ def of_grid(units: int) -> str:
 
 @cache
 def _note_slow(reason: str) -> None:
-    print(f"note: {reason}; until then programs run slowly", file=sys.stderr, flush=True)
+    tell("note", f"{reason}; until then programs run slowly")
 
 
 def load(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from ..diagnostics.errors import shown
+from ..diagnostics.output import tell
 
 
 class Warnings:
@@ -17,7 +15,7 @@ class Warnings:
         """Print a warning, unless there was one of that place; one without a place is always printed."""
         if where is None or where not in self._places:
             self._places.add(where)
-            print(shown(f"{where}: warning: {message}" if where else f"warning: {message}"), file=sys.stderr)
+            tell("warning", message, where)
 
     def has(self, where: str | None) -> bool:
         """Return True if there was a warning of a place, or for None one without a place."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from ..diagnostics.errors import LoomError
+from ..diagnostics.output import use_json
 
 
 class Parser(argparse.ArgumentParser):
@@ -53,3 +55,16 @@ def number(text: str, what: str) -> int | float:
         return float(text)
     except ValueError:
         raise LoomError(f"{what} is '{text}', which is not a number") from None
+
+
+class TellAsJson(argparse.Action):
+    """A flag that has everything on stderr told as JSON, also what is wrong with the flags that follow."""
+
+    HELP = "tell errors, warnings and notes on stderr as JSON, one object to a line"
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=False, **options)
+
+    def __call__(self, parser: object, namespace: argparse.Namespace, *_: object) -> None:
+        use_json()
+        setattr(namespace, self.dest, True)

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..diagnostics.errors import LoomError
+from ..diagnostics.output import tell_line
 from ..host.garbage_collection import collector_paused
 from ..host.sdk.placement import FabricPlacement
 from ..targets import TARGETS, get
 from ..targets.memcpy import HALO, MAX_CHANNELS, WEST_COLUMNS
-from .arguments import Parser
+from .arguments import Parser, TellAsJson
 from .exit_status import run_tool
 from .outputs import Outputs
 
@@ -159,6 +160,7 @@ def parser() -> Parser:
     found.add_argument("--warnings-as-errors", action="store_true", help="write nothing if there are warnings")
     found.add_argument("--max-parallelism", type=_count, metavar="N", help="accepted and ignored")
     found.add_argument("-g0", action="store_true", help="accepted and ignored")
+    found.add_argument("--json", action=TellAsJson, help=TellAsJson.HELP)
     found.add_argument("--verbose", action="store_true", help="print progress on stderr")
     return found
 
@@ -230,7 +232,7 @@ def _compile(argv: Sequence[str]) -> None:
             message = "imports <memcpy/memcpy>, which on the machine needs the flags --memcpy and --channels=1"
             warnings.append(f"{arguments.file}: warning: the program {message}")
         for warning in warnings:
-            print(warning, file=sys.stderr)
+            tell_line(warning)
         if warnings and arguments.warnings_as_errors:
             what = "the warning is an error" if len(warnings) == 1 else f"the {len(warnings)} warnings are errors"
             raise LoomError(f"{what} by --warnings-as-errors; fix the cause, or leave out the flag")

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from ..diagnostics.errors import report
 from ..diagnostics.nesting import deep_nesting
+from ..diagnostics.output import of_a_tool, tell, tell_error
 
 
 class Interrupted(KeyboardInterrupt):
@@ -25,6 +25,11 @@ class Interrupted(KeyboardInterrupt):
 
 def run_tool(run: Callable[[], None]) -> int:
     """Run the whole of a tool; return its exit status, having printed on stderr why if that is not 0."""
+    with of_a_tool():
+        return _status_of(run)
+
+
+def _status_of(run: Callable[[], None]) -> int:
     try:
         with _signals(), deep_nesting():
             run()
@@ -34,12 +39,12 @@ def run_tool(run: Callable[[], None]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt as error:
-        print("error: interrupted; no results were written", file=sys.stderr)
+        tell("error", "interrupted; no results were written")
         for note in getattr(error, "__notes__", ()):
-            print(f"note: {note}", file=sys.stderr)
+            tell("note", note)
         return error.status if isinstance(error, Interrupted) else 128 + signal.SIGINT
     except (Exception, ArgSpecParseError) as error:
-        print(report(error), file=sys.stderr)
+        tell_error(error)
         return 1
     return 0
 

@@ -18,7 +18,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from .. import __version__
 from ..diagnostics.errors import LoomError
-from .arguments import Parser, assignment, number, positive
+from ..diagnostics.output import tell_line
+from .arguments import Parser, TellAsJson, assignment, number, positive
 from .exit_status import run_tool
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ def _parser() -> argparse.ArgumentParser:
         help="threads that run the program, with the same results for any number (default: LOOM_THREADS, else all "
         "cores if the grid is large)",
     )
+    run.add_argument("--json", action=TellAsJson, help=TellAsJson.HELP)
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N steps of a PE")
     return parser
 
@@ -255,7 +257,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         notice=print_notice,
     )
     for warning in program.warnings:
-        print(warning, file=sys.stderr)
+        tell_line(warning)
     trace = outputs.open(arguments.trace, of_hang=True) if arguments.trace is not None else None
     hint = "Ctrl-C ends it, and so does --step-limit N after N steps"
     simulator = Simulator(

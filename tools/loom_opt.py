@@ -20,6 +20,7 @@ from ..backend import get_own_targets
 from ..diagnostics.errors import LoomError, one_line
 from ..dialects.ir_text import LocatingParser, decode_text
 from ..dialects.verification import located, verify_dominance
+from .arguments import TellAsJson
 from .exit_status import run_tool
 from .outputs import Outputs
 
@@ -52,6 +53,7 @@ class LoomOptMain(xDSLOptMain):
 
         arg_parser.error = error
         super().register_all_arguments(arg_parser)
+        arg_parser.add_argument("--json", action=TellAsJson, help=TellAsJson.HELP)
 
     def register_all_targets(self) -> None:
         self.available_targets.update(get_own_targets())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, get_args
 
 from ..diagnostics.errors import LoomError, shown
-from .arguments import Parser, assignment, number, positive
+from .arguments import Parser, TellAsJson, assignment, number, positive
 from .exit_status import run_tool
 from .outputs import Outputs
 
@@ -61,7 +61,9 @@ def parser() -> Parser:
         help="how pipes behave: as documented, or as on a chip; if not given, as on the chip the module names, or on "
         "every chip it is written for",
     )
-    check.add_argument("--json", action="store_true", help="print the findings as JSON")
+    check.add_argument(
+        "--json", action=TellAsJson, help="print the findings as JSON, and what is wrong with the call or file as well"
+    )
     check.add_argument("--slots", action="store_true", help="also print the cost and effect of other numbers of slots")
     run = commands.add_parser(
         "run",

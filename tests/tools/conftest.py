@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -65,7 +66,7 @@ def one_error(outcome: Outcome, *parts: str) -> None:
     assert outcome.status == 1
     lines = outcome.err.splitlines()
     assert len(lines) == 1, outcome.err
-    assert "error: " in lines[0]
+    assert "error: " in lines[0] or json.loads(lines[0])["severity"] == "error"
     assert "Traceback" not in lines[0] and "internal error" not in lines[0]
     for part in parts:
         assert part in lines[0], f"{part!r} is not in {lines[0]!r}"

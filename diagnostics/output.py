@@ -1,0 +1,108 @@
+"""What the tools tell on stderr: lines as compilers print them, or with --json one JSON object to a line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
+
+from .errors import LoomError, foreseen, report, shown
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+
+_PLACE = re.compile(r"(?P<file>.*?)(:(?P<line>\d+))?(:(?P<column>\d+))?", re.DOTALL)
+_LINE = re.compile(r"((?P<place>.*?): )??(?P<severity>error|warning|note): (?P<message>.*)", re.DOTALL)
+
+
+class _Form:
+    """How things are told now."""
+
+    is_json = False
+
+
+def use_json() -> None:
+    """Tell all that follows as JSON, until the tool ends."""
+    _Form.is_json = True
+
+
+@contextmanager
+def of_a_tool() -> Generator[None]:
+    """Tell things as a tool is asked to, and as before when it ends."""
+    before = _Form.is_json
+    try:
+        yield
+    finally:
+        _Form.is_json = before
+
+
+def record(severity: Severity, message: str, location: str | None, notes: Sequence[Any] = ()) -> dict[str, Any]:
+    """Return the JSON object of something told: severity, message, file, line, column, and notes of the same form.
+
+    `location` is `file:line:column`, a file alone, or None.
+    """
+    found = _PLACE.fullmatch(location or "")
+    assert found is not None
+    line, column = found["line"], found["column"]
+    return {
+        "severity": severity,
+        "message": message,
+        "file": found["file"] or None,
+        "line": None if line is None else int(line),
+        "column": None if column is None else int(column),
+        "notes": list(notes),
+    }
+
+
+def tell(severity: Severity, message: str, location: str | None = None) -> None:
+    """Tell something on stderr."""
+    if _Form.is_json:
+        _write([record(severity, message, location)])
+    else:
+        print(shown(f"{location}: {severity}: {message}" if location else f"{severity}: {message}"), file=sys.stderr)
+    sys.stderr.flush()
+
+
+def tell_line(line: str) -> None:
+    """Tell what is kept as a line: `file:line:column: warning: message`."""
+    found = _LINE.fullmatch(line)
+    if not _Form.is_json or found is None:
+        print(line, file=sys.stderr)
+    else:
+        severity: Any = found["severity"]
+        tell(severity, found["message"], found["place"])
+
+
+def tell_error(error: BaseException) -> None:
+    """Tell what ends a tool; of something unforeseen, where it comes from."""
+    known = foreseen(error)
+    if not _Form.is_json or known is None or os.environ.get("LOOM_TRACEBACK"):
+        text = report(error)
+        if _Form.is_json:
+            _write([record("error", text, None)])
+        else:
+            print(text, file=sys.stderr)
+        return
+    _write(_records(known))
+
+
+def _records(error: LoomError) -> list[dict[str, Any]]:
+    """Return an object for each of the mistakes of an error in CSL text, else for the error."""
+    diagnostics: Sequence[Any] = getattr(error, "diagnostics", ())
+    if not diagnostics:
+        return [record("error", error.message, error.location)]
+    return [
+        record(
+            "error", one.message, one.location,
+            [record("note", note.message, note.source.location(note.start)) for note in one.notes],
+        )
+        for one in diagnostics
+    ]  # fmt: skip
+
+
+def _write(records: Sequence[dict[str, Any]]) -> None:
+    for each in records:
+        print(json.dumps(each), file=sys.stderr)

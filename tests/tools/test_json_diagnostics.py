@@ -1,0 +1,103 @@
+"""The flag --json: everything on stderr as JSON objects, one to a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomir.diagnostics import output
+from loomir.tools import cslc, loom, loom_opt
+
+LAYOUT = """
+param n: u16;
+layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{}); @export_name("main", fn() void); }
+"""
+WRONG = """
+fn double(x: i16) i16 { return 2 * x; }
+fn main() void { var y: i16 = double(true); }
+comptime { @export_symbol(main); }
+"""
+WARNED = """
+var out = @zeros([4]i16);
+const d = @get_dsd(mem1d_dsd, .{ .base_address = &out, .extent = 5 });
+fn main() void { @mov16(d, 1); @assert(out[0] == 2); }
+comptime { @export_symbol(main); }
+"""
+
+
+def told(capsys: pytest.CaptureFixture[str], run: Callable[[], object]) -> list[dict[str, Any]]:
+    """Return the objects that a tool that ends with status 1 has written on stderr."""
+    try:
+        assert run() == 1
+    except SystemExit as error:
+        assert error.code == 1
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+@pytest.fixture
+def layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "layout.csl").write_text(LAYOUT)
+    return tmp_path
+
+
+def test_mistakes_in_csl(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where each is, and the notes that say where else to look."""
+    (layout / "pe.csl").write_text(WRONG)
+    (found,) = told(capsys, lambda: cslc.main(["layout.csl", "--json", "--params=n:1"]))
+    assert (found["severity"], found["file"], found["line"], found["column"]) == ("error", "pe.csl", 3, 38)
+    assert "'i16'" in found["message"]
+    assert all(note.keys() == found.keys() and note["severity"] == "note" for note in found["notes"])
+
+
+def test_mistakes_in_flags(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = told(capsys, lambda: cslc.main(["layout.csl", "--json", "--parms=n:1"]))
+    assert "did you mean --params?" in found["message"]
+    assert found["file"] is found["line"] is found["column"] is None
+
+
+def test_what_a_run_tells(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Warnings and the error that ends it, each with its place."""
+    (layout / "pe.csl").write_text(WARNED)
+    command = ["run", "layout.csl", "--param", "n=1", "--launch", "main", "--json"]
+    warning, error = told(capsys, lambda: loom.main(command))
+    assert (warning["severity"], warning["line"], error["severity"], error["line"]) == ("warning", 4, "error", 4)
+    assert warning["file"] == error["file"] == "pe.csl"
+    assert "WARNING" not in warning["message"] and not warning["message"].startswith("warning")
+
+
+def test_mistakes_in_ir(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.mlir"
+    path.write_text("module {")
+    (found,) = told(capsys, lambda: loom_opt.main(["--json", str(path)]))
+    assert (found["file"], found["line"]) == (str(path), 1)
+    (found,) = told(capsys, lambda: loom.main(["pto", "check", "--json", str(tmp_path / "none.pto")]))
+    assert found["file"] == str(tmp_path / "none.pto") and found["line"] is None
+
+
+def test_the_next_tool_tells_lines_again(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (layout / "pe.csl").write_text(WRONG)
+    told(capsys, lambda: cslc.main(["layout.csl", "--json", "--params=n:1"]))
+    assert cslc.main(["layout.csl", "--params=n:1"]) == 1
+    assert capsys.readouterr().err.startswith("pe.csl:3:38: error: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("pe.csl:1:11: warning: error: odd", ("warning", "error: odd", "pe.csl", 1, 11)),
+        ("C:\\a.csl:2:3: note: x", ("note", "x", "C:\\a.csl", 2, 3)),
+        ("a.csl: warning: first\nsecond", ("warning", "first\nsecond", "a.csl", None, None)),
+        ("warning: alone", ("warning", "alone", None, None, None)),
+    ],
+)
+def test_lines_that_were_kept(line: str, expected: tuple[Any, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with output.of_a_tool():
+        output.use_json()
+        output.tell_line(line)
+    found = json.loads(capsys.readouterr().err)
+    assert tuple(found[name] for name in ("severity", "message", "file", "line", "column")) == expected
