@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation, Region
 
 from ..csl import syntax
@@ -322,6 +322,8 @@ class Assembly:
                 session.bodies.complete()
                 pes.append(op)
                 exports += [(pe, export) for export in pe.exports.values()]
+        if session.asks_for_queues and pes:
+            pes[0].attributes["ordered"] = UnitAttr()
         if session.imports_memcpy:
             memcpy_resources.check_routes(session, [*effects, *self.effects])
         self.network = message_passing.check(session, self.pes, [*effects, *self.effects])

@@ -131,6 +131,8 @@ class Session:
         """What the layout calls colors, by number."""
         self.widths: dict[tuple[str, str, int], int] = {}
         """Words of the elements of DSD variables whose first array has others: by PE program, symbol and place."""
+        self.asks_for_queues = False
+        """True if programs ask for the state of queues, so that PEs go on in the order of time alone."""
         self.changing_colors: set[int] = set()
         """Colors whose routes programs change, or that they tear down, while they run."""
         self.color_names_of_pes: dict[int, str] = {}

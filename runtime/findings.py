@@ -130,6 +130,10 @@ class Code(IntEnum):
     """Color, position."""
     COLOR_NOT_TAKEN = 54
     """Color, port, the color that it swaps with; the record's PE is the router's, the source place the color's."""
+    FLUSHED_TWICE = 55
+    """Id of the queue, 1 for an output queue."""
+    FLUSH_UNHANDLED = 56
+    """The same."""
 
     # Warnings
     INDEX_OUTSIDE = 64

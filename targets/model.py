@@ -175,6 +175,9 @@ class Registers:
     """Positions 1 to 3 of its switch; empty on WSE-2."""
     teardown_pending: int = 0x7FC0
     """Two words: the colors that have been torn down since it was read."""
+    queues: int = 0x7FC2
+    """Six words: the status of the input queues and of the output queues, which are empty (low byte) and full; which of
+    them have been flushed; and two that a program writes the id of a queue to that is to be flushed."""
 
 
 @dataclass(frozen=True)
@@ -233,6 +236,8 @@ class Target:
     message_colors: tuple[int, ...] = ()
     """What <message_passing> uses wherever it is imported, the color that receivers get messages on last; empty where
     there is no such library."""
+    flush_poll: int = 8
+    """Cycles from one look at a queue that is to be flushed to the next. Assumed."""
     teardown_task: int = 29
     """The local task that a teardown command starts on the PE of each router that it passes."""
     registers: Registers = Registers()

@@ -24,6 +24,7 @@ from ...runtime.tables.format import (
     ACTIVE,
     BLOCKABLE,
     BLOCKED,
+    CLASS_ORDERED,
     CLASS_TRAPS,
     COMPLETION_ACTIVATES,
     COMPLETION_UNBLOCKS,
@@ -361,8 +362,13 @@ class Units:
         sections.put(
             "classes", self.row, sections.string(self.name), sections.place(self.op), self.words, *self.own_regions,
             first_buffer, len(self.buffers), first_queue, len(self.queues), first_fifo, len(self.fifos), first_task,
-            len(records), (CLASS_TRAPS if self.traps else 0) | self._main_level() << MAIN_THREAD_SHIFT,
+            len(records), self._class_flags(),
         )  # fmt: skip
+
+    def _class_flags(self) -> int:
+        flags = CLASS_TRAPS if self.traps else 0
+        flags |= CLASS_ORDERED if "ordered" in self.op.attributes else 0
+        return flags | self._main_level() << MAIN_THREAD_SHIFT
 
     def _main_level(self) -> int:
         """Return the priority of what tasks wait for as the flags of the class have it."""

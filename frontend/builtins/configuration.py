@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from xdsl.ir import SSAValue
+
 from ...csl import syntax
 from ...dialects import wse
 from .. import control, emit, types
 from ..calls import call
 from ..evaluator import Evaluator
 from ..places import Memory
-from ..registry import Table, Where
+from ..registry import GUARD, Table, Where
 from ..types import Type
 from ..values import VOID, Address, Callable, Value, boolean, is_ssa
 from .libraries import shared_module
@@ -58,6 +60,8 @@ def _note_colors(ev: Evaluator, address: int | None) -> None:
     """Note whose routes a register at an address changes; not known is of all colors."""
     target = ev.session.target
     registers, colors = target.registers, range(target.routable_colors)
+    if address is None or 0 <= address - registers.queues < 6:
+        ev.session.asks_for_queues = True
     for first in (registers.colors, registers.switches, *registers.positions):
         ev.session.changing_colors.update(colors if address is None else {address - first} & set(colors))
 
@@ -123,6 +127,82 @@ def _set_teardown_handler(ev: Evaluator, node: syntax.Builtin, want: Type | None
     return VOID
 
 
+def _empty_handlers(ev: Evaluator) -> dict[tuple[bool, int], tuple[Callable, Any]]:
+    """Return the empty queue handlers of the PE, by direction (True for output) and id, and where they are set."""
+    return ev.program.state.setdefault("empty_handlers", {})
+
+
+@TABLE.row("@set_empty_queue_handler(function, queue)", where=Where.COMPTIME, on_wse2=GUARD)
+def _set_empty_queue_handler(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    function, queue = node.arguments
+    value, id = ev.expr(function), ev.expr(queue)
+    if not isinstance(value.data, Callable) or value.data.is_task or value.data.node.parameters:
+        ev.fail(
+            function, f"an empty queue handler is a function without parameters, not a value of type '{value.type}'"
+        )
+    if isinstance(value.type, types.Function) and value.type.result is not types.VOID:
+        ev.fail(function, f"an empty queue handler returns 'void', not '{value.type.result}'")
+    if id.type not in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
+        ev.fail(queue, f"an empty queue handler belongs to an input or output queue, not to a '{id.type}'")
+    key, handlers = (id.type is types.OUTPUT_QUEUE, int(ev.data(id, queue, "the queue"))), _empty_handlers(ev)
+    if key in handlers:
+        what = f"{'output' if key[0] else 'input'} queue {key[1]}"
+        ev.fail(node, f"{what} has two empty queue handlers; leave one out", ev.note(handlers[key][1], "first here"))
+    handlers[key] = value.data, node
+    shared_module(ev, "tile_config/dispatcher")
+    return VOID
+
+
+@TABLE.row("@queue_flush(queue)", where=Where.RUN_TIME, on_wse2=GUARD, rules="LIB-033")
+def _queue_flush(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (queue,) = node.arguments
+    id = ev.expr(queue)
+    if id.type not in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
+        ev.fail(queue, f"@queue_flush takes an 'input_queue' or 'output_queue', not '{id.type}'")
+    ev.session.asks_for_queues = True
+    address = ev.session.target.registers.queues + 4 + (id.type is types.OUTPUT_QUEUE)
+    Memory(Address(None, 0, 1, 2 * address), types.U16, const=False).store(ev, Value(types.U16, id.data), node)
+    return VOID
+
+
+@TABLE.row("@loom_asks_for_queues()", where=Where.PE)
+def _asks_for_queues(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Note that the program asks for the state of queues."""
+    ev.session.asks_for_queues = True
+    return VOID
+
+
+@TABLE.row("@loom_call_empty_handlers(inputs, outputs)", where=Where.RUN_TIME)
+def _call_empty_handlers(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Call the handlers of the queues that are flushed, as bits."""
+    if ev.journal is not None:
+        ev.journal.give_up()
+    flushed = [ev.ssa(ev.expr(argument), argument) for argument in node.arguments]
+    for (is_output, number), (handler, _) in _empty_handlers(ev).items():
+        _call_if(ev, flushed[is_output], types.U16, number, handler, node)
+    return VOID
+
+
+@TABLE.row("@loom_has_empty_handlers()", where=Where.RUN_TIME)
+def _has_empty_handlers(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    if ev.journal is not None:
+        ev.journal.give_up()
+    return boolean(bool(_empty_handlers(ev)))
+
+
+def _call_if(
+    ev: Evaluator, word: SSAValue, type: types.Int, number: int, handler: Callable, node: syntax.Builtin
+) -> None:
+    """Call a handler if a bit of a word is set."""
+
+    def run() -> Value:
+        call(ev, handler, [], node)
+        return VOID
+
+    bit = emit.binary(ev.code, "&", type, word, ev.code.constant(type, 1 << number))
+    control.branch(ev, emit.binary(ev.code, "!=", type, bit, ev.code.constant(type, 0)), run, lambda: VOID, node)
+
+
 @TABLE.row("@loom_call_teardown_handlers(pending)", where=Where.RUN_TIME)
 def _call_teardown_handlers(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     """Call the handlers of the colors that are torn down, as bits."""
@@ -132,18 +212,12 @@ def _call_teardown_handlers(ev: Evaluator, node: syntax.Builtin, want: Type | No
     pending, handlers = ev.ssa(ev.expr(argument), argument), _handlers(ev)
     code, zero = ev.code, ev.code.constant(types.U32, 0)
 
-    def run(handler: Callable) -> Value:
-        call(ev, handler, [], node)
-        return VOID
-
     for number, (handler, _) in handlers.items():
-        bit = emit.binary(code, "&", types.U32, pending, code.constant(types.U32, 1 << number))
-        is_down = emit.binary(code, "!=", types.U32, bit, zero)
-        control.branch(ev, is_down, lambda handler=handler: run(handler), lambda: VOID, node)
+        _call_if(ev, pending, types.U32, number, handler, node)
     rest = emit.binary(
         code, "&", types.U32, pending, code.constant(types.U32, ~sum(1 << number for number in handlers) & 0xFFFFFFFF)
     )
-    known = ", ".join(map(str, sorted(handlers)))
+    known = ", ".join(map(str, sorted(handlers))) or "none"
     message = (
         f"a color without teardown handler is torn down; this PE has handlers of {known}: add @set_teardown_handler"
     )

@@ -108,6 +108,8 @@ def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             return Value(types.COMPTIME_INT, target.registers.switches)
         case "position_registers":
             return Value(types.COMPTIME_INT, target.registers.positions[0])
+        case "queue_registers":
+            return Value(types.COMPTIME_INT, target.registers.queues)
         case "teardown_pending":
             return Value(types.COMPTIME_INT, target.registers.teardown_pending)
         case fact:

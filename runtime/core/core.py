@@ -83,11 +83,17 @@ _POINTERS = (
 )  # fmt: skip
 
 
+_REGISTERS_BEFORE = ("start", "end", "colors", "colors_count", "switches")
+_REGISTERS_BEHIND = (
+    "position_count", "teardown_pending", "teardown_task", "queues", "input_queues", "output_queues", "flush_poll",
+)  # fmt: skip
+
+
 class _Registers(ctypes.Structure):
     _fields_ = [
-        *((name, ctypes.c_uint32) for name in ("start", "end", "colors", "colors_count", "switches")),
+        *((name, ctypes.c_uint32) for name in _REGISTERS_BEFORE),
         ("positions", ctypes.c_uint32 * 3),
-        *((name, ctypes.c_uint32) for name in ("position_count", "teardown_pending", "teardown_task")),
+        *((name, ctypes.c_uint32) for name in _REGISTERS_BEHIND),
     ]
 
 
@@ -285,6 +291,7 @@ class Core:
         result.registers = _Registers(
             registers.addresses.start, registers.addresses.stop, registers.colors, target.routable_colors,
             registers.switches, positions, len(registers.positions), registers.teardown_pending, target.teardown_task,
+            registers.queues, target.input_queues, target.output_queues, target.flush_poll,
         )  # fmt: skip
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)

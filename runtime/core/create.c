@@ -404,6 +404,7 @@ static void prepare(struct core *core, const struct core_input *input) {
         }
     }
     prepare_switches(core, input);
+    prepare_flushes(core);
     prepare_networks(core, input);
     prepare_directives(core);
     core->trap_rows = input->traps;
@@ -478,6 +479,7 @@ void core_destroy(struct core *core) {
         free(class->pes);
     }
     free_switches(core);
+    free_flushes(core);
     free_networks(core);
     free_directives(core);
     free_statistics(core);

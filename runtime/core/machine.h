@@ -53,6 +53,7 @@ enum {
     MESSAGE_EMPTY = 40, MESSAGE_TOO_LONG, MESSAGE_WITHOUT_FRONT, MESSAGE_OFF_GRID, MESSAGE_TO_NOBODY, MESSAGE_DOES_NOT_FIT,
     CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN, TEARDOWN_UNHANDLED, REGISTER_UNKNOWN, SWITCH_POSITION_MISSING,
     COLOR_NOT_TAKEN,
+    FLUSHED_TWICE, FLUSH_UNHANDLED,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
     TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75,
@@ -567,6 +568,7 @@ struct switched_input {
 /* Configuration registers: targets.model.Registers; `end` is behind the last, and there are so many `colors_count` */
 struct registers_input {
     uint32_t start, end, colors, colors_count, switches, positions[3], position_count, teardown_pending, teardown_task;
+    uint32_t queues, input_queues, output_queues, flush_poll;
 };
 
 /* How the floating point exceptions of an operation are computed; 0 if it has none */
@@ -651,7 +653,8 @@ struct core {
     struct tables tables;
     struct timing timing;
     struct registers_input registers;
-    bool changes; /* programs may change routes: their PEs go on in the order of time alone */
+    bool changes; /* programs may change routes, or ask for the state of queues: PEs go on in the order of time alone */
+    struct queue_flushes *flushes; /* configuration.c; NULL if programs ask for nothing of queues */
     uint32_t width, height, class_count, queue_count, register_count;
     uint16_t register_place[MAX_REGISTER_FILES][256];
     uint16_t register_at[MAX_REGISTER_FILES * 256]; /* file << 8 | number of each place */
@@ -1125,6 +1128,11 @@ void router_decide(struct core *core, struct router *router, cycle now);
 void router_changes(struct core *core, struct router *router, cycle now);
 
 /* configuration.c */
+void prepare_flushes(struct core *core);
+void free_flushes(struct core *core);
+void look_at_queue(struct core *core, struct pe *pe, uint64_t number, cycle now);
+void look_again(struct core *core, cycle now);
+uint32_t teardown_task(const struct core *core, const struct pe *pe);
 bool is_register(const struct core *core, int64_t address, uint32_t size);
 bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where,
                         uint16_t *value);

@@ -530,7 +530,13 @@ void happen(struct core *core, cycle others) {
             take_turn(core, event.what, event.time);
         }
         break;
-    case EVENT_ACCESS: use_registers(core, event.what, event.time); break;
+    case EVENT_ACCESS:
+        if (event.number == 0) {
+            use_registers(core, event.what, event.time);
+        } else {
+            look_at_queue(core, event.what, event.number, event.time);
+        }
+        break;
     default: admit_first(core, event.what); break;
     }
     if (core->running == NULL) {

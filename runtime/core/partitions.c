@@ -35,7 +35,7 @@ void prepare_tiles(struct core *core, const struct core_input *input) {
     partitions->by_columns = core->width > core->height;
     partitions->threads = input->threads;
     partitions->parallel_from = input->parallel_from;
-    bool is_global = core->switches != NULL || core->networks != NULL || core->directives != NULL;
+    bool is_global = core->changes || core->switches != NULL || core->networks != NULL || core->directives != NULL;
     uint32_t wanted = is_global || input->partitions == 0 ? 1 : input->partitions;
     partitions->count = wanted < lines_of(core) ? wanted : lines_of(core);
     partitions->cores = core_allocate(core, partitions->count, sizeof *partitions->cores);

@@ -254,6 +254,7 @@ static int end_epoch(struct partitions *all) {
         return CORE_DONE;
     }
     assert(next > until);
+    look_again(all->cores[0], next);
     until = next | (EPOCH - 1);
     until = has_error && error.cycle < until ? error.cycle : until;
     for (uint32_t k = 0; k < all->count; k++) {
@@ -274,6 +275,7 @@ int core_go(struct core *core, uint64_t budget) {
         all->cores[k]->moves = MAX_MOVES_AT_A_TIME;
         note_observers(all->cores[k]);
     }
+    bool is_first = true; /* it is the first event since the host has done something */
     for (;;) {
         int why = settle(all, budget);
         if (why != CORE_DONE) {
@@ -282,6 +284,11 @@ int core_go(struct core *core, uint64_t budget) {
         share_end(all);
         cycle others;
         struct core *first = first_of(all, &others);
+        if (is_first && first != NULL) {
+            look_again(first, first->heap[0].time);
+            first = first_of(all, &others);
+        }
+        is_first = false;
         if (first == NULL || first->heap[0].time > first->epoch.until) {
             why = end_epoch(all);
             if (why != CORE_CALLS) {

@@ -398,16 +398,13 @@ static void tear_down(struct core *core, struct router *router, cycle now) {
     if (pe == NULL) {
         return;
     }
-    const struct class *class = pe->class;
-    for (uint32_t task = 0; task < class->task_count; task++) {
-        const struct task_row *row = class->tasks[task].row;
-        if (row->type == LOCAL_TASK && row->number == (int32_t)core->registers.teardown_task) {
-            core->switches->torn_down[router->pe] |= 1u << core->tables.colors[router->color->row.color].number;
-            task_complete(core, pe, task, now + core->timing.ramp, true);
-            return;
-        }
+    uint32_t task = teardown_task(core, pe);
+    if (task == NO_TASK) {
+        fail_at(core, router, TEARDOWN_UNHANDLED, now);
+        return;
     }
-    fail_at(core, router, TEARDOWN_UNHANDLED, now);
+    core->switches->torn_down[router->pe] |= 1u << core->tables.colors[router->color->row.color].number;
+    task_complete(core, pe, task, now + core->timing.ramp, true);
 }
 
 /* Sends wavelets on from a router when it is there for them, and obeys them. */

@@ -16,7 +16,7 @@ struct class_row {
     uint32_t name, where, words, regions, region_count, buffers, buffer_count, queues, queue_count, fifos, fifo_count,
         tasks, task_count, flags;
 };
-enum { CLASS_TRAPS = 1 };
+enum { CLASS_TRAPS = 1, CLASS_ORDERED = 16 };
 
 struct buffer_row {
     uint32_t name, where, owner, address, elements, dims;

@@ -29,6 +29,7 @@ from ..tables.format import (
     ACTIVE,
     BLOCKABLE,
     BLOCKED,
+    CLASS_ORDERED,
     CLASS_TRAPS,
     COMPLETION_ACTIVATES,
     COMPLETION_UNBLOCKS,
@@ -38,7 +39,7 @@ from ..tables.format import (
 )
 from ..tables.instructions import FIFO_ACTIONS, KIND
 from ..trace_lines import RECORD, Traced, Tracing
-from . import endings, receiving
+from . import configuration, endings, receiving
 from .arithmetic import WIDE
 from .credits import Path
 from .descriptors import kind_name
@@ -100,6 +101,12 @@ class Machine:
         """PEs whose tasks go on in the next epoch."""
         self.operations_ahead: list[tuple[int, Callable[[], None]]] = []
         """The same of operations that pass on what they take: when they do, and lets them go on."""
+        self.is_ordered = any(row.flags & CLASS_ORDERED for row in self.program["classes"])
+        """True if programs ask for the state of queues."""
+        self.looks = 0
+        """Events in which queues that are to be flushed are looked at..."""
+        self.looks_later: list[tuple[PE, bool, int]] = []
+        """... and such queues that are looked at again when something else happens."""
         self.at: int | None = None
         """When what is at work happens, if that is not when the task of its PE is; for findings."""
         self.settled = -1
@@ -491,6 +498,7 @@ class Machine:
         """
         self._limit = steps
         self.settled = -1 if self.settled == NEVER else self.settled
+        self._look_again(self.order.first)
         try:
             while not self._has_ended:
                 self.deliver()
@@ -533,11 +541,19 @@ class Machine:
             self._has_ended, self.settled = True, error
         if self._has_ended or following == NEVER:
             return True
+        self._look_again(following)
         self.until = min(following | EPOCH - 1, error)
         self.resumed.extend(self.ahead)
         self.arriving.extend(go_on for _, go_on in self.operations_ahead)
         self.ahead, self.operations_ahead = [], []
         return False
+
+    def _look_again(self, cycle: int) -> None:
+        """Look at queues that are to be flushed behind a cycle, when the next thing happens."""
+        if cycle < NEVER:
+            waiting, self.looks_later = self.looks_later, []
+            for pe, output, number in waiting:
+                configuration.look_at(self, pe, output, number, cycle)
 
     def limit(self, steps: int | None) -> None:
         """Let each PE take so many steps from now on, None for any number."""

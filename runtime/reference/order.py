@@ -54,6 +54,9 @@ class Order:
         self._count += 1
         heappush(self._heap, (cycle, kind, pe, number, self._count, act))
 
+    def __len__(self) -> int:
+        return len(self._heap)
+
     def __bool__(self) -> bool:
         return bool(self._heap)
 

@@ -92,6 +92,10 @@ class PE:
     """The cycle in which its task may use configuration registers."""
     torn_down: int = 0
     """Colors that have been torn down at its router since it was told, as bits by their ids."""
+    flushing: list[int] = field(default_factory=lambda: [0, 0])
+    """Input queues, and output queues, that are to be flushed, as bits..."""
+    flushed: list[int] = field(default_factory=lambda: [0, 0])
+    """... and those that have been."""
     teardown_task: Task | None = None
     """Is activated when a color is torn down."""
 

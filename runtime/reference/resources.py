@@ -52,6 +52,11 @@ class Resource:
         """True if a use is still going on."""
         return self._ends == NEVER
 
+    @property
+    def ends(self) -> int:
+        """When the use ends that started last, NEVER while it is going on."""
+        return self._ends
+
     def use(self, user: User, start: int, end: int) -> None:
         """Use the resource from `start` to `end`, NEVER if that is not known yet."""
         if self._ends > start:

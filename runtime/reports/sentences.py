@@ -445,6 +445,24 @@ def _register_unknown(of: Subject) -> str:
     )
 
 
+def _queue_of(of: Subject) -> str:
+    return f"{'output' if of.values[1] else 'input'} queue {of.values[0]} of {of.here}"
+
+
+def _flushed_twice(of: Subject) -> str:
+    return (
+        f"{_queue_of(of)} is flushed again before the first flush has ended; end it with queue_flush.exit of "
+        "<tile_config> once the queue is empty"
+    )
+
+
+def _flush_unhandled(of: Subject) -> str:
+    return (
+        f"{_queue_of(of)} is flushed, and the program has no task for when it is empty; add "
+        "@set_empty_queue_handler to a comptime block"
+    )
+
+
 def _switch_position_missing(of: Subject) -> str:
     return (
         f"the switch of color {of.color(of.values[0])} at {of.here} is set to position {of.values[1]}, which is not "
@@ -535,6 +553,8 @@ SENTENCES: dict[Code, Sentence] = {
     Code.REGISTER_UNKNOWN: _register_unknown,
     Code.SWITCH_POSITION_MISSING: _switch_position_missing,
     Code.COLOR_NOT_TAKEN: _color_not_taken,
+    Code.FLUSHED_TWICE: _flushed_twice,
+    Code.FLUSH_UNHANDLED: _flush_unhandled,
     Code.INDEX_OUTSIDE: _index_outside,
     Code.ODD_LOAD: lambda of: _odd_word(of, "this load reads"),
     Code.ODD_STORE: lambda of: _odd_word(of, "this store writes"),

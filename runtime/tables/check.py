@@ -34,6 +34,7 @@ from .format import (
     ACCESS_POINTER,
     ACTIVE,
     CIRCULAR,
+    CLASS_ORDERED,
     COMPLETION_ACTIVATES,
     COMPLETION_UNBLOCKS,
     CONTROL_TRANSFORM,
@@ -42,6 +43,7 @@ from .format import (
     FIFO_END,
     INPUT,
     LOAD_ASYNC,
+    MAIN_THREAD_BITS,
     MAIN_THREAD_SHIFT,
     MEMORY_WALK,
     NO_MICROTHREAD,
@@ -206,7 +208,9 @@ class _Checker:
         self.all_hold(
             "classes", (words >= 2) & (2 * words <= self.target.memory_bytes), "has too many words, or too few"
         )
-        self.below("classes", "flags", (len(LEVELS) + 1) << MAIN_THREAD_SHIFT)
+        self.below("classes", "flags", 2 * CLASS_ORDERED)
+        levels = self.column("classes", "flags") >> MAIN_THREAD_SHIFT & (1 << MAIN_THREAD_BITS) - 1
+        self.all_hold("classes", levels <= len(LEVELS), "has a priority that there is not")
         self.bytes = 4 * -(-words // 2)
         for name in ("buffer", "queue", "fifo", "task"):
             section = f"{name}s"

@@ -10,9 +10,11 @@ import numpy as np
 from ...targets.model import LEVELS
 from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS
 from .format import (
+    CLASS_ORDERED,
     CLASS_TRAPS,
     FIFO_END,
     INPUT,
+    MAIN_THREAD_BITS,
     MAIN_THREAD_SHIFT,
     MEMORY_WALK,
     NO_MICROTHREAD,
@@ -130,8 +132,9 @@ class _Dump:
     def units(self, row: int) -> Iterator[str]:
         tables, record = self.tables, self.tables["classes"][row]
         flags = int(record["flags"])
-        level = flags >> MAIN_THREAD_SHIFT
+        level = flags >> MAIN_THREAD_SHIFT & (1 << MAIN_THREAD_BITS) - 1
         traps = (" traps" if flags & CLASS_TRAPS else "") + (f" main_thread {LEVELS[level - 1]}" if level else "")
+        traps += " ordered" if flags & CLASS_ORDERED else ""
         yield f"class {row} @{self.text(record['name'])} on {self.regions(record)} words {record['words']}{traps}"
         for buffer in self.members(record, "buffer"):
             yield (f"  buffer @{self.text(buffer['name'])} at {buffer['address']} : {self.type(buffer)}")

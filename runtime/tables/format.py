@@ -42,6 +42,9 @@ CLASS = _record(
 CLASS_TRAPS = 1
 """Flag of a class: floating point exceptions may stop its PEs."""
 
+CLASS_ORDERED = 16
+"""Flag of a class: its PEs ask for the state of queues, so that all PEs go on in the order of time."""
+
 MAIN_THREAD_SHIFT, MAIN_THREAD_BITS = 1, 3
 """Bits of the flags of a class: the priority of the operations for which its tasks wait, 1 more than its place in
 `targets.model.LEVELS`; 0 is that of the target."""
