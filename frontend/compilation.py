@@ -24,6 +24,7 @@ from ..dialects.machine.sharing import Sharing
 from ..dialects.machine.source_names import set_source_name
 from . import (
     calls,
+    control,
     emit,
     expressions,
     linkage,
@@ -35,18 +36,18 @@ from . import (
 from .blocks import run_whole
 from .builtins.exports import Export, Name, host_element, unify_export_types
 from .builtins.layout import Tiles
-from .builtins.tasks import check_ids, task_arguments
+from .builtins.tasks import bind_alternates, check_ids, task_arguments
 from .classes import UnitClass, group
 from .emit import Builder
 from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, in_program, split_lanes, suggestion
 from .frames import Frame
 from .modules import Global, Module, is_exported_variable
-from .pe import PeProgram, color_symbol, location
-from .places import UnknownDescriptor
+from .pe import Binding, PeProgram, Rotation, color_symbol, location
+from .places import Memory, UnknownDescriptor
 from .rectangle import Places, Routers, check_tiles, placement
 from .registry import load_rules
 from .search_path import SearchPath
-from .values import Callable, Lanes, Split, Value, WidthChanges, boolean, string
+from .values import VOID, Callable, Lanes, Split, Value, WidthChanges, boolean, string
 
 MAX_PYTHON_FRAMES = 60_000
 """Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""
@@ -463,6 +464,7 @@ class _Bodies:
     def emit(self) -> list[Operation]:
         """Return the operations of the PE, in order."""
         pe = self.pe
+        bind_alternates(self.ev)
         check_ids(self.ev)
         while pending := [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]:
             postponed: UnknownDescriptor | None = None
@@ -611,6 +613,40 @@ class _Bodies:
             ev.builder = None
         return Region(block)
 
+    def _rotating_body(self, binding: Binding, rotation: Rotation, arguments: list[types.Type]) -> Region:
+        """Return the body of a data task that counts its starts, and runs another task instead at the limit."""
+        ev, task, other = self.ev, binding.task, rotation.alternate
+        block = Block(arg_types=[emit.scalar(_backing_integer(type)) for type in arguments])
+        counter = Memory(rotation.counter, types.U16, const=False)
+        ev.builder = Builder(block)
+
+        def run(function: Callable, count: Value) -> Value:
+            counter.store(ev, count, function.node)
+            given = [Value(_backing_integer(type), value) for type, value in zip(arguments, block.args, strict=True)]
+            given = given[: len(function.node.parameters)]
+            with ev.framed(Frame(function.module, comptime=True)):
+                given = [
+                    value if value.type == type else packing.reinterpret(ev, value, type, function.node)
+                    for type, value in zip(arguments, given, strict=False)
+                ]
+            calls.emit_function(ev, function, given, Frame(function.module, function.node))
+            return VOID
+
+        try:
+            with ev.framed(Frame(task.module, comptime=True)):
+                ev.code.location = location(binding.source, binding.node)
+                count = ev.ssa(counter.load(ev, task.node), task.node)
+                limit, one = (ev.code.constant(types.U16, number) for number in (rotation.limit, 1))
+                more = emit.binary(ev.code, "+", types.U16, count, one)
+                control.branch(
+                    ev, emit.binary(ev.code, "==", types.U16, count, limit),
+                    lambda: run(other, Value(types.U16, 0)), lambda: run(task, Value(types.U16, more)), task.node,
+                )  # fmt: skip
+            ev.code(wse.ReturnOp())
+        finally:
+            ev.builder = None
+        return Region(block)
+
     def _task(self, key: tuple[wse.TaskKind, int]) -> None:
         ev, pe = self.ev, self.pe
         binding = pe.bindings[key]
@@ -634,9 +670,12 @@ class _Bodies:
                 blocked=key in pe.blocked,
             )
 
-        task = binding.task
-        written = "task", task.module.key, id(task.node), tuple(arguments), binding.symbol
-        op = ev.session.bodies.make(ev, written, lambda: binding.symbol, lambda: self._body(task, arguments), make)
+        task, rotation = binding.task, binding.rotation
+        if rotation is not None:
+            op = make(binding.symbol, self._rotating_body(binding, rotation, arguments), None)
+        else:
+            written = "task", task.module.key, id(task.node), tuple(arguments), binding.symbol
+            op = ev.session.bodies.make(ev, written, lambda: binding.symbol, lambda: self._body(task, arguments), make)
         op.location = location(binding.task.module.file.source, binding.task.node)
         self.emitted.append(op)
 

@@ -59,6 +59,15 @@ Callback = Function[[], None]
 
 
 @dataclass
+class Rotation:
+    """What every so many starts of a data task start another task instead."""
+
+    alternate: Callable
+    limit: int
+    counter: Address
+
+
+@dataclass
 class Binding:
     """A task bound to an id: the queue or color for a data task."""
 
@@ -72,6 +81,7 @@ class Binding:
     blocked: bool = False
     order: int = 0
     """How many tasks of the PE were bound before."""
+    rotation: Rotation | None = None
 
 
 @dataclass

@@ -12,10 +12,11 @@ from ...csl import syntax
 from ...csl.errors import CslError
 from ...csl.source import Diagnostic, Note
 from ...dialects import wse
+from ...targets.wavelets import WORD_BITS, WORD_MASK
 from .. import control, emit, types
 from ..evaluator import Evaluator
 from ..frames import Frame
-from ..pe import TASK_KINDS, Binding, PeProgram, program_place
+from ..pe import TASK_KINDS, Binding, PeProgram, Rotation, program_place
 from ..registry import GUARD, Table, Where
 from ..struct_fields import Fields
 from ..types import Type
@@ -28,9 +29,21 @@ TABLE = Table("Tasks and queues")
     "@bind_local_task(task, id)", "@bind_data_task(task, id)", "@bind_control_task(task, id)", where=Where.COMPTIME
 )
 def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    pe = ev.program
     kind = wse.TaskKind(node.name.removeprefix("bind_").removesuffix("_task"))
-    arguments = node.arguments
+    bind_task(ev, node, kind, *node.arguments)
+    return VOID
+
+
+def bind_task(
+    ev: Evaluator,
+    node: syntax.Builtin,
+    kind: wse.TaskKind,
+    task_node: syntax.Expression,
+    id_node: syntax.Expression,
+) -> None:
+    """Bind a task to an id of its kind."""
+    pe = ev.program
+    arguments = task_node, id_node
     task, id = ev.expr(arguments[0]), ev.expr(arguments[1])
     if not isinstance(task.data, Callable) or not task.data.is_task:
         ev.fail(arguments[0], f"@{node.name} binds a task, not a value of type '{task.type}'")
@@ -61,7 +74,54 @@ def _bind_task(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     symbol = pe.unique(task.data.module.symbol(task.data.name))
     source, place, _ = program_place(ev, node)
     pe.bindings[kind, number] = Binding(task.data, kind, number, place, source, symbol, order=len(pe.bindings))
+
+
+@TABLE.row("@bind_rotating_tasks(task, other, id, config)", where=Where.COMPTIME, since="2.10", on_wse2=GUARD)
+def _bind_rotating_tasks(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    pe = ev.program
+    main, other, id, config = node.arguments
+    alternate = ev.expr(other)
+    if not isinstance(alternate.data, Callable) or not alternate.data.is_task:
+        ev.fail(other, f"@bind_rotating_tasks binds two tasks, not a value of type '{alternate.type}'")
+    fields = Fields(ev, ev.comptime_expr(config), config, "the configuration of rotating tasks")
+    limit, first = fields.number("limit"), fields.number("init") or 0
+    fields.end()
+    if limit is None:
+        ev.fail(config, "the configuration of rotating tasks needs a field '.limit'")
+    if not 0 <= first <= limit < 1 << WORD_BITS:
+        ev.fail(config, f"'.init' is {first} and '.limit' {limit}; use 0 to '.limit', and up to {WORD_MASK}")
+    number = int(ev.data(ev.expr(id), id, "the id of a task"))
+    if len([each for each in pe.bindings.values() if each.rotation is not None]) == MAX_ROTATIONS:
+        ev.fail(node, f"@bind_rotating_tasks is called more than {MAX_ROTATIONS} times; a PE has as many pairs")
+    bind_task(ev, node, wse.TaskKind.DATA, main, id)
+    counter = pe.allocate(ev, "rotation", types.U16, Value(types.U16, first), ev.source, node)
+    pe.bindings[wse.TaskKind.DATA, number].rotation = Rotation(alternate.data, limit, counter)
     return VOID
+
+
+MAX_ROTATIONS = 2
+"""Pairs of rotating tasks of a PE (Builtins for WSE-3)."""
+
+
+def bind_alternates(ev: Evaluator) -> None:
+    """Bind the second task of each rotating pair to entry 0 of the control task table of its queue."""
+    assert ev.pe is not None
+    pe = ev.pe
+    for binding in [each for each in pe.bindings.values() if each.rotation is not None]:
+        assert binding.rotation is not None
+        task = binding.rotation.alternate
+        number = pe.control_tables.get(binding.id, 0) * pe.control_stride
+        other = pe.bindings.get((wse.TaskKind.CONTROL, number))
+        if other is not None:
+            message = (
+                f"control tasks '{other.task.name}' and '{task.name}' both have id {number}, as the second of rotating "
+                "tasks has the first entry of its queue's table; give the queue another '.ctrl_table_id'"
+            )
+            raise CslError([Diagnostic(binding.source, binding.node.start, binding.node.end, message)])
+        symbol = pe.unique(task.module.symbol(task.name))
+        pe.bindings[wse.TaskKind.CONTROL, number] = Binding(
+            task, wse.TaskKind.CONTROL, number, binding.node, binding.source, symbol, order=len(pe.bindings)
+        )
 
 
 def _kind(type: Type) -> wse.TaskKind | None:

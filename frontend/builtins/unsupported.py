@@ -25,4 +25,3 @@ def _refuse(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 
 _declare("dropping wavelets up to a control wavelet is", "@dfilt(dsd, config)")
-_declare("task rotation is", "@bind_rotating_tasks(task, other, id, config)", since="2.10", on_wse2=GUARD)
