@@ -970,10 +970,19 @@ def _tensor_access(ev: Evaluator, node: syntax.TensorAccess, want: Type | None) 
         ev.fail(node, f"{len(node.variables)} variables but {len(extents)} extents; give each variable one (DSD-058)")
     if len(extents) > 4:
         ev.fail(node, f"{len(extents)} variables; a DSD has at most 4 dimensions (DSD-057)")
+    if not isinstance(node.base, syntax.Name):
+        ev.fail(node.base, "a tensor access is of the name of an array, or of a pointer to one; name it (DSD-023)")
     base = ev.place(node.base)
     type = base.type
     if isinstance(type, types.Pointer):
         pointer = base.load(ev, node.base)
+        where = pointer.data
+        if not isinstance(where, Address) or is_ssa(where.base) or is_ssa(where.offset):
+            ev.fail(
+                node.base,
+                f"the pointer '{node.base.name}' must be known at compile time; set one of the run with "
+                "@set_dsd_base_addr (DSD-023)",
+            )
         array = type.target if not type.many else types.Array((types.MAX_POINTER_EXTENT,), type.target)
     else:
         pointer, array = Value(types.Pointer(type, base.is_const), base.address(ev, node.base)), type

@@ -235,6 +235,8 @@ U8, U16, U32, U64 = (Int(bits, False) for bits in (8, 16, 32, 64))
 F16, BF16, CB16, F32 = Float("f16", 16), Float("bf16", 16), Float("cb16", 16), Float("f32", 32)
 FP16_FORMATS = {str(type): type for type in (F16, BF16, CB16)}
 """The types of 16-bit floats, one of which exists at run time."""
+DSD_ELEMENTS = (I16, I32, U16, U32, *FP16_FORMATS.values(), F32)
+"""The types of elements that operations on DSDs compute with."""
 BOOL = Simple("bool")
 VOID = Simple("void")
 COMPTIME_INT = Simple("comptime_int", True)

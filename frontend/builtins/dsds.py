@@ -167,8 +167,10 @@ def _increment(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
     value, descriptor = _memory_descriptor(ev, arguments[0])
     amount = moved_by(ev, ev.expr(arguments[1]), arguments[1], "an offset")
-    unit = element_words(ev, ev.type_of(arguments[2]), arguments[2])
-    where = moved(ev, descriptor.address, amount, 2 * unit)
+    element = ev.type_of(arguments[2])
+    if element not in types.DSD_ELEMENTS:
+        ev.fail(arguments[2], f"an offset counts elements of i16, u16, i32, u32, f16 or f32, not '{element}' (DSD-167)")
+    where = moved(ev, descriptor.address, amount, 2 * element_words(ev, element, arguments[2]))
     return Value(value.type, replace(descriptor, address=where))
 
 

@@ -46,6 +46,7 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(arguments[0], f"a FIFO needs an array as its buffer, not a '{type}'")
     if is_const:
         ev.fail(arguments[0], "a FIFO writes to its array; declare the array with 'var'")
+    _warn_of_alignment(ev, arguments[0])
     unit = element_words(ev, type.element, arguments[0])
     options: dict[str, Attribute] = {}
     if len(arguments) == 2:
@@ -55,6 +56,21 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     op.location = location(ev.source, node)
     ev.pe.fifos.append(op)
     return Value(types.FIFO, FifoDescriptor(symbol, unit))
+
+
+def _warn_of_alignment(ev: Evaluator, node: syntax.Expression) -> None:
+    """Warn of a buffer that another module defines, as this one does not say how it is aligned (DSD-119, DSD-120)."""
+    name = node.operand if isinstance(node, syntax.Unary) and node.operator == "&" else node
+    found = ev.frame.module.globals.get(name.name) if isinstance(name, syntax.Name) else None
+    if found is None or not isinstance(found.node, syntax.Variable):
+        return
+    if found.node.storage == "extern" and found.node.alignment is None:
+        needed = ev.session.target.fifo_alignment
+        ev.warn(
+            node,
+            f"the definition of '{found.node.name}' needs an alignment of {needed} bytes for a FIFO; say "
+            f"align({needed}) there, and here",
+        )
 
 
 def _fifo_options(ev: Evaluator, node: syntax.Expression) -> dict[str, Attribute]:

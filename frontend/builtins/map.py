@@ -70,17 +70,13 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
-COMPATIBLE = (types.I16, types.I32, types.U16, types.U32, *types.FP16_FORMATS.values(), types.F32)
-"""The types of what a DSD gives to the function of @map, and takes from it."""
-
-
 def _check_operands(
     ev: Evaluator, inputs: list[Value], destination: Value | None, signature: list[Type | None], node: syntax.Builtin
 ) -> None:
     for operand, type, argument in zip(inputs, signature, node.arguments[1:], strict=False):
         if operand.type is types.FIFO or operand.type is types.FABOUT:
             ev.fail(argument, f"a '{operand.type}' cannot be read by @map")
-        if isinstance(operand.type, types.Descriptor) and type is not None and type not in COMPATIBLE:
+        if isinstance(operand.type, types.Descriptor) and type is not None and type not in types.DSD_ELEMENTS:
             ev.fail(argument, f"the elements of a DSD are numbers of 16 or 32 bits, but the function takes a '{type}'")
     if destination is None:
         return

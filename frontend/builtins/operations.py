@@ -21,7 +21,7 @@ from ..struct_fields import Fields
 from ..types import Type
 from ..values import Address, Value, boolean, is_ssa
 from .asynchronous import asynchronous
-from .dsds import moved_by
+from .dsds import word
 from .dsrs import emit_on_registers, register_operand
 from .type_facts import warn_program
 
@@ -181,7 +181,7 @@ def _as_written(ev: Evaluator, node: syntax.Expression) -> Generator[syntax.Expr
 
 
 def _index_operand(ev: Evaluator, value: Value, node: syntax.Node) -> SSAValue:
-    amount = moved_by(ev, value, node, "'.index'")
+    amount = word(ev, ev.coerce(value, types.U16, node), node, "'.index'")
     return amount if is_ssa(amount) else ev.code.constant(types.I16, amount)
 
 

@@ -140,6 +140,7 @@ WALKS = {
     "a row of one, its stride read": ("@get_dsd(mem4d_dsd, .{ .base_address = &a, .stride = row.stride, .extent = .{ 2, 2 } })", [0, 4, 7, 11]),
     "by hand": ("@get_dsd(mem1d_dsd, .{ .base_address = &a, .extent = 4, .stride = 3, .offset = 1 })", [1, 4, 7, 10]),
     "by hand, stride 1": ("@get_dsd(mem1d_dsd, .{ .base_address = &a, .extent = 3 })", [0, 1, 2]),
+    # DSD-049
     "strides in four dimensions": ("@get_dsd(mem4d_dsd, .{ .base_address = &a, .extent = .{ 3, 3 }, .stride = .{ 1, 0 } })", [0, 1, 2, 2, 3, 4, 4, 5, 6]),
     "through a pointer": ("@get_dsd(mem1d_dsd, .{ .base_address = pointer, .extent = length, .stride = step })", [0, 2, 4]),
     "a longer one": ("@set_dsd_length(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> a[i] }), length)", [0, 1, 2]),
@@ -165,6 +166,22 @@ def test_walks(csl: Csl, descriptor: str, numbers: list[int]) -> None:
     text = f"{MEMORY}{named}fn main() void {{ @mov16(to, {descriptor}); }}"
     out = csl.run(text, {"out": "i16"})["out"].tolist()
     assert out[: len(numbers)] == numbers
+
+
+def test_a_square_moved_up_a_row(csl: Csl) -> None:
+    """DSD-170: the example of the manual."""
+    text = """
+    var A = @zeros([10, 10]f32);
+    var out = @zeros([8]f32);
+    const square = @get_dsd(mem4d_dsd, .{ .tensor_access = |i, j|{2, 2} -> A[i + 1, j + 1] });
+    const to = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i] });
+    fn main() void {
+      for (@range(i16, 10)) |i| { for (@range(i16, 10)) |j| { A[i, j] = @as(f32, 10 * i + j); } }
+      @fmovs(to, square);
+      @fmovs(@increment_dsd_offset(to, 4, f32), @increment_dsd_offset(square, -10, f32));
+    }
+    """
+    assert csl.run(text, {"out": "f32"})["out"].tolist() == [11, 12, 21, 22, 1, 2, 11, 12]
 
 
 @pytest.mark.parametrize(("counted_in", "words"), [("f16", 1), ("i16", 1), ("u32", 2), ("f32", 2)])
@@ -334,6 +351,9 @@ REFUSED = [
     ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«-3»} -> a[i] });", "an extent of -3; it is from 0 to 65535 (DSD-021)"),
     ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«n»} -> a[i] });", "cannot be read at compile time"),
     ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> «n»[i] });", "a tensor access needs an array, not a value of type 'u16'"),
+    # DSD-023
+    ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> «read.*»[i] });", "or of a pointer to one; name it"),
+    ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> «p»[i] }); } var p: [*]i16 = &a; fn unused() void {", "the pointer 'p' must be known at compile time"),
     ("_ = @get_dsd(fabin_dsd, «.{ .fabric_color = c }»);", "a 'fabin_dsd' needs a field '.extent'"),
     ("_ = @get_dsd(fabin_dsd, «.{ .extent = 1, .fabric_color = 3 }»);", "'.fabric_color' is a color, not of type 'comptime_int'"),
     ("_ = @get_dsd(fabin_dsd, «.{ .extent = 1, .fabric_color = c, .input_queue = 3 }»);", "field '.input_queue' is of type 'input_queue'"),
@@ -357,6 +377,15 @@ REFUSED = [
     ("_ = @set_dsd_stride(«out», 3);", "this must be a memory DSD, not 'fabout_dsd'"),
     ("_ = @increment_dsd_offset(«in», 1, i16);", "this must be a memory DSD, not 'fabin_dsd'"),
     ("_ = @increment_dsd_offset(d, 1, «3»);", "a type is needed here"),
+    # DSD-167
+    ("_ = @increment_dsd_offset(d, 1, «i8»);", "counts elements of i16, u16, i32, u32, f16 or f32, not 'i8'"),
+    ("_ = @increment_dsd_offset(d, 1, «u12»);", "counts elements of i16, u16, i32, u32, f16 or f32, not 'u12'"),
+    ("_ = @increment_dsd_offset(d, 1, «color»);", "counts elements of i16, u16, i32, u32, f16 or f32, not 'color'"),
+    # DSD-235
+    ("@mov16(d, d, «.{ .index = 65536 }»);", "65536 does not fit in 'u16'"),
+    ("@mov16(d, d, «.{ .index = -1 }»);", "-1 does not fit in 'u16'"),
+    ("@mov16(d, d, «.{ .index = 1.5 }»);", "expected 'u16', found 'comptime_float'"),
+    ("@mov16(d, d, «.{ .index = @as(i16, n) }»);", "expected 'u16', found 'i16'"),
     ("_ = @set_dsd_base_addr(d, «n»);", "a base address is a pointer"),
     ("@map(«3», d, d);", "@map calls a function, not a value of type 'comptime_int'"),
     ("@map(«t», d, d);", "@map calls a function"),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import StringAttr
 
+from loomir import targets
 from loomir.diagnostics.errors import LoomError
-from loomir.dialects import dsr, wse
+from loomir.dialects import dsr, flow, wse
 
 from .harness import Csl
 
@@ -49,6 +50,40 @@ def test_lengths_and_results(csl: Csl, arch: str) -> None:
     result = csl.run(text, {"facts": "u16", "out": "i16"}, arch=arch)
     assert result["facts"].tolist() == [0, 0, 1, 0, 1, 0, 0, 0]
     assert result["out"].tolist() == [*range(100, 132), 100, 101, 102, *[0] * 15]
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_a_buffer_without_an_alignment_has_that_of_a_fifo(csl: Csl, arch: str) -> None:
+    """DSD-117: one of a word too, which could be at any word if it were not a FIFO's."""
+    rooms = "".join(
+        f"var word{n} = @zeros([1]i16); var room{n} = @zeros([1]i16); const queue{n} = @allocate_fifo(room{n});"
+        for n in range(3)
+    )
+    uses = "".join(f"word{n}[0] += 1; @mov16(queue{n}, word{n}[0]);" for n in range(3))
+    simulator = csl.start(f"{rooms} fn main() void {{ {uses} }}", {}, arch=arch)
+    places = {
+        op.sym_name.data: op.address.value.data
+        for op in simulator.program.module.walk()
+        if isinstance(op, flow.BufferOp)
+    }
+    assert [2 * places[f"room{n}"] % targets.get(arch).fifo_alignment for n in range(3)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("alignment", ["", " align(16)"])
+@pytest.mark.parametrize("buffer", ["room", "&room"])
+def test_a_buffer_of_another_module(csl: Csl, buffer: str, alignment: str) -> None:
+    """DSD-119, DSD-120: who says how it is aligned is not warned."""
+    text = f"""
+    const m = @import_module("lib.csl");
+    extern var room: [8]i16{alignment};
+    const queue = @allocate_fifo({buffer});
+    task t() void {{ @mov16(queue, 1); }}
+    comptime {{ @bind_local_task(t, @get_local_task_id(9)); }}
+    """
+    warnings = csl.pe(text, files={"lib.csl": "export var room: [8]i16 align(16);"}).warnings
+    assert [line.partition("warning: ")[2].partition(" for")[0] for line in warnings] == (
+        [] if alignment else ["the definition of 'room' needs an alignment of 4 bytes"]
+    )
 
 
 @pytest.mark.parametrize("arch", ARCHES)

@@ -276,7 +276,7 @@ def crowds(draw: st.DrawFn) -> Case:
 @settings(max_examples=examples(100), deadline=None)
 @given(crowds())
 def test_operations_under_way_at_once_have_their_own_microthreads(case: Case) -> None:
-    """DSD-209, DSD-223, DSD-224: ids are chosen around all that is given."""
+    """DSD-207, DSD-209, DSD-223, DSD-224: ids are chosen around all that is given."""
     module = parsed(case.text())
     DsdAssignQueuesPass().apply(Context(), module)
     DsdAssignMicrothreadsPass().apply(Context(), module)
