@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...csl import syntax
 from ..evaluator import Evaluator
-from ..registry import GUARD, Table
+from ..registry import Table
 from ..types import Type
 from ..values import Value
 
