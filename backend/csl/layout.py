@@ -253,6 +253,8 @@ class Layout:
         config: dict[str, Expression] = {"routes": tree.structure(routes)}
         if op.switch is not None:
             config["switches"] = _switches(op.switch)
+        if op.teardown is not None:
+            config["teardown"] = tree.name("true")
 
         def body(x: Expression, y: Expression, region: Rectangle) -> list[Statement]:
             color = tree.name(self._colors[op.color.string_value()])
