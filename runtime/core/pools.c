@@ -48,12 +48,13 @@ void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint
 
 /* Gives more items to a pool. */
 void pool_fill(struct core *core, struct pool *pool) {
-    uint32_t count = CHUNK_BYTES / pool->size;
+    const uint32_t word = sizeof(void *), size = (pool->size + word - 1) / word * word; /* a free item holds a pointer */
+    uint32_t count = CHUNK_BYTES / size;
     grow(core, (void **)&pool->chunks, &pool->chunk_room, pool->chunk_count + 1, sizeof *pool->chunks);
     char *chunk = checked(core, is_failing(core) ? NULL : aligned_alloc(64, CHUNK_BYTES));
     pool->chunks[pool->chunk_count++] = chunk;
     for (uint32_t k = count; k-- > 0;) {
-        pool_give(pool, chunk + (size_t)k * pool->size);
+        pool_give(pool, chunk + (size_t)k * size);
     }
     pool->live += count;
 }
