@@ -294,12 +294,11 @@ REFUSED = [
     ("@initialize_queue(@get_input_queue(1), «.{ .colour = @get_color(3) }»);", "has no field '.colour'"),
     ("@initialize_queue(@get_input_queue(1), «.{ .color = 3 }»);", "field '.color' is of type 'color'"),
     ("«@set_control_task_table()»;", "@set_control_task_table exists on WSE-3 only"),
-    ("«@queue_flush(@get_input_queue(1))»;", "@queue_flush exists on WSE-3 only"),
-    ("«@set_config(0x7e00, 42)»;", "@set_config is not supported yet: configuration registers are not simulated"),
-    ("_ = «@get_config(0x7e00)»;", "@get_config is not supported yet"),
-    ("_ = «@get_config_unchecked(0x7e00)»;", "@get_config_unchecked is not supported yet"),
-    ("«@set_config_unchecked(0x7e00, 1)»;", "@set_config_unchecked is not supported yet"),
-    ("«@set_teardown_handler(f, @get_color(3))»;", "@set_teardown_handler is not supported yet"),
+    ("«@queue_flush(@get_input_queue(1))»;", "@queue_flush is for run time only"),
+    ("«@set_config(0x7e00, 42)»;", "@set_config is for run time only"),
+    ("_ = «@get_config(0x7e00)»;", "@get_config is for run time only"),
+    ("_ = «@get_config_unchecked(0x7e00)»;", "@get_config_unchecked is for run time only"),
+    ("«@set_config_unchecked(0x7e00, 1)»;", "@set_config_unchecked is for run time only"),
     ("_ = «@get_filter_id(@get_color(3))»;", "this color has no filter on some PEs that run this code"),
     ("_ = @get_filter_id(«3»);", "this must be a color, not 'comptime_int'"),
     ("«@rpc(1, 2)»;", "@rpc takes 1 argument, not 2"),
@@ -394,12 +393,7 @@ def test_wse3(csl: Csl) -> None:
         ("@set_control_task_table(«.{ .instructions = 3 }»);", "'.instructions' is 2, 4 or 8, not 3"),
         ("@set_control_task_table(«.{ .stride = 8 }»);", "'.stride' is 1 to 7, not 8"),
         ("@set_control_task_table(«.{ .size = 8 }»);", "has no field '.size'"),
-        ("«@queue_flush(@get_input_queue(1))»;", "@queue_flush is not supported yet: flushing queues is not simulated"),
-        ("«@set_empty_queue_handler(f, @get_input_queue(1))»;", "@set_empty_queue_handler is not supported yet"),
-        (
-            "«@bind_rotating_tasks(d, t, @get_data_task_id(@get_input_queue(1)), .{ .limit = 10 })»;",
-            "@bind_rotating_tasks is not supported yet",
-        ),
+        ("«@queue_flush(@get_input_queue(1))»;", "@queue_flush is for run time only"),
         ("@block(«@get_color(3)»);", "on WSE-3"),
         ("@unblock(«@get_color(3)»);", "on WSE-3"),
     ]:
@@ -425,6 +419,6 @@ def test_control_and_other_tasks_share_a_table(csl: Csl) -> None:
 
 
 def test_reserved_ids(csl: Csl) -> None:
-    text = "task t() void {}\ncomptime { «@bind_local_task(t, @get_local_task_id(29))»; }"
-    csl.refuses(text, "id 29, which wse2 reserves for the system")
-    csl.refuses(text.replace("29", "30"), "id 30, which wse3 reserves for the system", arch="wse3")
+    text = "task t() void {}\ncomptime { «@bind_local_task(t, @get_local_task_id(30))»; }"
+    csl.refuses(text, "id 30, which wse2 reserves for the system")
+    csl.refuses(text, "id 30, which wse3 reserves for the system", arch="wse3")
