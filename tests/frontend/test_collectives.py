@@ -206,7 +206,7 @@ def directives(size: int) -> st.SearchStrategy[list[Step]]:
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("width, height, arch", [(5, 3, "wse2"), (5, 3, "wse3"), (2, 1, "wse3"), (1, 4, "wse2")])
 def test_directives_in_succession_on_both_axes(width: int, height: int, arch: str) -> None:
     @settings(max_examples=examples(9))

@@ -39,6 +39,7 @@ def mixed(count: int, kind: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize(("count", "kind"), [(17, "straight"), (17, "loop"), (40, "branch"), (100, "tasks")])
 def test_registers_are_free_again_behind_an_operation(csl: Csl, arch: str, count: int, kind: str) -> None:

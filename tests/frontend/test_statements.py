@@ -115,6 +115,7 @@ fn pair_of(comptime T: type) type { return struct { a: T, b: T }; }
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("code", "expected"), BOTH.values(), ids=BOTH)
 def test_at_run_time_and_at_compile_time(csl: Csl, code: str, expected: list[int]) -> None:
     text = f"""

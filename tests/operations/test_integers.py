@@ -107,6 +107,7 @@ def mlir(kind: str) -> Attribute:
 # The table
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["i8", "i32", "index"])
 @pytest.mark.parametrize("name", BINARY)
 def test_operations_wrap(name: str, kind: str) -> None:
@@ -257,6 +258,7 @@ SYMBOLS = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("symbol", SYMBOLS)
 @pytest.mark.parametrize("signed", [True, False])
 def test_compile_time(symbol: str, signed: bool) -> None:

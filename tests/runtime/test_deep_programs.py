@@ -82,7 +82,7 @@ comptime {{ @export_symbol(out_pointer, "out"); @export_symbol(main); }}
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("functions", "statements", "expected"), PROGRAMS.values(), ids=PROGRAMS)
 def test_deep_programs(tmp_path: Path, functions: str, statements: str, expected: int) -> None:
     simulator = loomir.Simulator(compiled(tmp_path, functions, statements))

@@ -91,6 +91,7 @@ def test_the_host_waits_for_a_launch() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_executors_price_random_programs_alike(seed: int) -> None:
     random = Random(seed)
@@ -120,6 +121,7 @@ def test_counts_times_prices_are_the_cycles_of_one_pe() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_executors_count_random_programs_alike(seed: int) -> None:
     program = random_exchange(Random(seed))

@@ -51,7 +51,7 @@ layout {
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("type", INTEGERS)
 def test_parameters_and_buffers(type: str, arch: str, tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ BLOCKED = (
 
 
 @pytest.mark.slow
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", BLOCKED)
 def test_three_blocks_work_on_their_own_parts(name: str) -> None:
     case = CASES[name]

@@ -110,7 +110,7 @@ ELEMENTWISE = [name for name, row in FUNCTIONS.items() if row.shape in ("element
 FLOATING = ("exponential", "logarithm", "square_root", "reciprocal")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
