@@ -85,7 +85,7 @@ struct descriptor {
 };
 /* Descriptors that operations take quickly (quick.c): elements side by side, inside of a buffer, 16 or 32 bits each, and
  * runs of wavelets that carry nothing but one element. Those of elements are the words of one. */
-enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN };
+enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN }; /* the last of a class with several priorities */
 /* What the tables do not say: wavelets are marked; operations move the register on; the code does not say that the
  * register holds a FIFO */
 enum { MARKED = 1, SAVES_ADDRESS = 2, HOLDS_FIFO = 4 };
@@ -946,7 +946,7 @@ static inline void note_plain(const struct core *core, struct descriptor *stream
     stream->shape = 0;
     if (stream->type == QUEUE_RUN) {
         bool shares = core->levels[core->tables.queues[stream->row].owner] != 0;
-        stream->shape = stream->flags == 0 && stream->state == 0 && stream->held == 0 && !shares ? PLAIN_RUN : 0;
+        stream->shape = stream->flags == 0 && stream->state == 0 && stream->held == 0 ? PLAIN_RUN + shares : 0;
     } else if (stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->strides[0] == 1 &&
                stream->extents[0] != POINTER_EXTENT && stream->row != NO_ROW && stream->held == 0) {
         stream->shape = kind_bytes(stream->kind) == 4 ? PLAIN_WORDS : kind_bytes(stream->kind) == 2 ? PLAIN_HALVES : 0;

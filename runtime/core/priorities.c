@@ -44,7 +44,7 @@ struct turn {
     int64_t position, count;
 };
 
-enum { MAX_WORKS = 64 }; /* that are remembered before those that are past are dropped */
+enum { MAX_WORKS = 8 }; /* that are remembered before those that are past are dropped */
 
 void make_priority_pools(struct core *core) {
     core->turns.size = sizeof(struct turn);
@@ -145,6 +145,11 @@ static struct turn *make_turn(struct core *core, struct pe *pe, uint8_t level) {
     *turn = (struct turn){.pe = pe, .cycle = NEVER, .level = level,
                           .number = (uint64_t)(LEVELS - 1 - level) << 56 | ++core->turns_made};
     return turn;
+}
+
+/* Returns whether nothing that a PE does can hold an operation back. */
+bool is_never_held(const struct pe *pe, const struct operation *operation) {
+    return pe->class->levels >> (level_of(pe->class, operation) + 1) == 0;
 }
 
 /* Returns whether something can hold back an operation that is issued at a time. While a task waits for its operation it

@@ -10,6 +10,7 @@ void make_priority_pools(struct core *core);
 void prepare_priorities(struct core *core, const struct core_input *input, struct class *class);
 
 bool has_turns(const struct pe *pe);
+bool is_never_held(const struct pe *pe, const struct operation *operation);
 
 /* What is called only where the operations of a class have several levels */
 void note_work(struct core *core, struct pe *pe, const struct operation *operation, cycle first, cycle rate, cycle cost,

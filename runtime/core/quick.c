@@ -1,7 +1,9 @@
 /* Operations in the frequent case, where little is to be found out: elements side by side, inside of their buffers, and
  * runs of whole wavelets between two PEs. All else, and all that leaves a finding or a trace, is in operations.c and
- * queues.c, and what is done here is what they would do.
+ * queues.c, and what is done here is what they would do. Where operations have several priorities, those go this way that
+ * nothing can hold back; others see what they work on.
  */
+#include "priorities.h"
 #include "quick.h"
 
 void prepare_quick(struct core *core) {
@@ -88,7 +90,7 @@ static bool find_elements(const struct pe *pe, const struct application *applica
     for (int k = 0; k <= application->operation->sources; k++) {
         if (streams[k] == NULL) {
             elements->steps[k] = 0;
-        } else if (streams[k]->plain != PLAIN_RUN) {
+        } else if (streams[k]->plain < PLAIN_RUN) {
             elements->at[k] = pe->memory + 2 * (int64_t)streams[k]->address;
             elements->steps[k] = application->steps[k];
             if (k > 0 && elements->steps[0] != 0 &&
@@ -108,6 +110,22 @@ static inline cycle plain_cycles(const struct operation *operation, int64_t coun
 }
 
 /* Receiving */
+
+/* Notes what an operation works on that takes elements as `take` does. */
+static void note_take(struct core *core, struct pe *pe, const struct operation *operation, const struct run *run,
+                      uint32_t count, cycle ready, cycle rate) {
+    cycle slower = run->rate > rate ? run->rate : rate, head = head_time(run);
+    cycle begin = head > ready ? head : ready;
+    int64_t there = begin == head || slower == rate ? 0 : (begin - head) / (slower - rate) + 1;
+    there = there < count ? there : count;
+    if (there > 0) {
+        note_work(core, pe, operation, begin, rate, rate, there);
+    }
+    if (there < count) {
+        cycle first = there > 0 ? head + there * slower : begin;
+        note_work(core, pe, operation, first, begin == head || there > 0 ? slower : rate, rate, count - there);
+    }
+}
 
 /* Gives a whole run to the operation that waits for it and is not beyond its end then; returns false if there is none. */
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
@@ -130,6 +148,9 @@ bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct ru
             elements.at[k] = pe->memory + 2 * (int64_t)state->descriptor.address + open->position * size;
             elements.steps[k] = size;
         }
+    }
+    if (open->shares) {
+        note_take(core, pe, operation, run, count, open->time, open->rate);
     }
     open->time = take(core, operation, &elements, open->source[0], run, count, open->time, open->rate);
     open->position += count;
@@ -158,7 +179,11 @@ static int quick_receive(struct core *core, struct pe *pe, const struct applicat
     }
     cycle ready = issued + core->timing.receive_setup;
     uint32_t task = running_task(pe);
+    bool shares = streams[source]->plain == PLAIN_SHARED_RUN;
     if (run != NULL) {
+        if (shares) {
+            note_take(core, pe, operation, run, count, ready, operation->plain_rate);
+        }
         cycle end = take(core, operation, elements, source, run, count, ready, operation->plain_rate);
         if (run->taken == run->count) {
             input->first = run->next;
@@ -202,6 +227,9 @@ static int quick_receive(struct core *core, struct pe *pe, const struct applicat
         }
     }
     input->waiting = open;
+    if (shares) {
+        begin_to_receive(core, open, issued);
+    }
     use_until(pe, place, operation, task, open_since(issued));
     if (!operation->is_async) {
         return WAITS;
@@ -229,6 +257,9 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
         (operation->is_async && !is_free(pe, thread, issued)) ||
         !find_elements(pe, application, streams, count, elements)) {
         return NOT_QUICK;
+    }
+    if (streams[0]->plain == PLAIN_SHARED_RUN) {
+        note_work(core, pe, operation, issued, rate, rate, count);
     }
     uint8_t size = kernel->size[0];
     struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)rate, .step = size, .count = count,
@@ -324,7 +355,7 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
             continue;
         }
         const struct descriptor *stream = streams[k] = (const struct descriptor *)(void *)at;
-        if (stream->plain == PLAIN_RUN && queue < 0) {
+        if (stream->plain >= PLAIN_RUN && queue < 0) {
             queue = k;
             if (k == 0) {
                 continue; /* its length counts if there is no other */
@@ -344,6 +375,9 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
         application->operation->kernel->row(elements.at, elements.steps, count);
         *now += core->timing.memory_setup + plain_cycles(application->operation, count);
         return DONE_NOW;
+    }
+    if (streams[queue]->plain == PLAIN_SHARED_RUN && !is_never_held(pe, application->operation)) {
+        return NOT_QUICK;
     }
     return queue == 0 ? quick_send(core, pe, application, streams, &elements, count, where, now)
                       : quick_receive(core, pe, application, streams, &elements, queue, count, where, now);
