@@ -357,6 +357,8 @@ class Assembly:
 
     def _fabric(self) -> list[Operation]:
         changing = self.session.changing_colors
+        if self.session.filters_change:
+            changing = changing | self.session.filters.by_color.keys()
         colors = sorted(self.used_colors | self.routers.colors())
         operations: list[Operation] = []
         for number in colors:

@@ -133,6 +133,8 @@ class Session:
         """Words of the elements of DSD variables whose first array has others: by PE program, symbol and place."""
         self.asks_for_queues = False
         """True if programs ask for the state of queues, so that PEs go on in the order of time alone."""
+        self.filters_change = False
+        """True if programs change filters, or read their counters: of which colors, is known at run time only."""
         self.changing_colors: set[int] = set()
         """Colors whose routes programs change, or that they tear down, while they run."""
         self.color_names_of_pes: dict[int, str] = {}

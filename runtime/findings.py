@@ -134,6 +134,8 @@ class Code(IntEnum):
     """Id of the queue, 1 for an output queue."""
     FLUSH_UNHANDLED = 56
     """The same."""
+    FILTER_MISSING = 57
+    """Id of a filter."""
 
     # Warnings
     INDEX_OUTSIDE = 64

@@ -173,6 +173,8 @@ class Registers:
     """Its switch: current position and ring mode; on WSE-2 also positions 1 to 3."""
     positions: tuple[int, ...] = (0x7F60, 0x7F80, 0x7FA0)
     """Positions 1 to 3 of its switch; empty on WSE-2."""
+    filters: int = 0x7E00
+    """Filter f at filters + 4 f: its limit, the counter up to which wavelets pass, and its counter."""
     teardown_pending: int = 0x7FC0
     """Two words: the colors that have been torn down since it was read."""
     queues: int = 0x7FC2

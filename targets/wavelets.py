@@ -118,5 +118,9 @@ FILTER_KINDS = {
 FILTER_VALUES = range(1 << 16)
 """What a counter or an index may be: `<tile_config>` takes registers of 16 bits for them, and an index is as wide."""
 
+FILTER_WORDS = 4
+"""Words of registers of a filter: its limit, the counter up to which wavelets pass, its counter, and one not used.
+Assumed."""
+
 SWAP_PORTS = {"x": ("east", "west"), "y": ("north", "south")}
 """Ports of each axis on which colors swap; with both axes also the ramp."""

@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from ...csl import syntax
 from ...dialects import wse
+from ...targets.wavelets import FILTER_WORDS
 from .. import control, emit, types
 from ..calls import call
 from ..evaluator import Evaluator
@@ -62,6 +63,8 @@ def _note_colors(ev: Evaluator, address: int | None) -> None:
     registers, colors = target.registers, range(target.routable_colors)
     if address is None or 0 <= address - registers.queues < 6:
         ev.session.asks_for_queues = True
+    filters = range(registers.filters, registers.filters + FILTER_WORDS * target.filters)
+    ev.session.filters_change |= address is None or address in filters
     for first in (registers.colors, registers.switches, *registers.positions):
         ev.session.changing_colors.update(colors if address is None else {address - first} & set(colors))
 
@@ -88,6 +91,13 @@ def _changes(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.session.changing_colors.update(range(ev.session.target.routable_colors))
     else:
         ev.session.changing_colors.add(int(ev.data(color, argument, "a color")))
+    return VOID
+
+
+@TABLE.row("@loom_filters_change()", where=Where.PE)
+def _filters_change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Note that filters are changed, or their counters read, while the program runs."""
+    ev.session.filters_change = True
     return VOID
 
 

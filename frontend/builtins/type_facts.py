@@ -102,6 +102,8 @@ def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             return Value(types.COMPTIME_INT, (1 << target.output_queues) - 1)
         case "teardown_task":
             return Value(types.COMPTIME_INT, target.teardown_task)
+        case "filter_registers":
+            return Value(types.COMPTIME_INT, target.registers.filters)
         case "color_registers":
             return Value(types.COMPTIME_INT, target.registers.colors)
         case "switch_registers":

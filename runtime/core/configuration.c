@@ -297,6 +297,34 @@ static bool flush(struct core *core, struct pe *pe, bool output, uint32_t id, ui
     return true;
 }
 
+/* Filters */
+
+enum { FILTER_WORDS = 4 };
+
+static bool is_of_filter(const struct core *core, uint32_t address) {
+    const struct registers_input *registers = &core->registers;
+    return address >= registers->filters && address - registers->filters < FILTER_WORDS * registers->filter_count;
+}
+
+/* Finds the router of a PE with the filter that has a register; NULL if there is none, and then an error is noted. */
+static struct router *find_filter(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where) {
+    int32_t id = (int32_t)((address - core->registers.filters) / FILTER_WORDS);
+    for (uint32_t k = 0; core->switches != NULL && k < core->switches->count; k++) {
+        struct switched *color = &core->switches->colors[k];
+        struct router *router = color->row.changes ? router_at(core, color, pe->number) : NULL;
+        if (router != NULL && router->filter.kind != 0 && router->filter.kind != RANGE && router->filter.id == id) {
+            return router;
+        }
+    }
+    fail(core, pe, FILTER_MISSING, task, where, VALUES(id));
+    return NULL;
+}
+
+static int32_t *field_of(const struct core *core, struct filter *filter, uint32_t address) {
+    uint32_t field = (address - core->registers.filters) % FILTER_WORDS;
+    return field == 0 ? &filter->limit : field == 1 ? &filter->most : field == 2 ? &filter->counter : NULL;
+}
+
 /* Reads the register of a PE at a word address; returns whether there is one, else an error is noted. */
 bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where,
                         uint16_t *value) {
@@ -314,6 +342,12 @@ bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint
         *value = of_queues < 2 ? queue_status(core, pe, of_queues == 1)
                                : core->flushes->flushed[pe->number][of_queues - 2];
         return true;
+    }
+    if (is_of_filter(core, address)) {
+        struct router *filtering = find_filter(core, pe, address, task, where);
+        const int32_t *field = filtering == NULL ? NULL : field_of(core, &filtering->filter, address);
+        *value = field == NULL ? 0 : (uint16_t)*field;
+        return filtering != NULL;
     }
     const struct router *router = find_router(core, pe, address, &place);
     if (router == NULL) {
@@ -334,6 +368,17 @@ bool write_configuration(struct core *core, struct pe *pe, uint32_t address, uin
     }
     if (core->flushes != NULL && of_queues >= 4 && of_queues < 6) {
         return flush(core, pe, of_queues == 5, value & 7, task, where);
+    }
+    if (is_of_filter(core, address)) {
+        struct router *filtering = find_filter(core, pe, address, task, where);
+        int32_t *field = filtering == NULL ? NULL : field_of(core, &filtering->filter, address);
+        if (field != NULL) {
+            *field = value;
+        }
+        if (filtering != NULL) {
+            router_changes(core, filtering, pe->now);
+        }
+        return filtering != NULL;
     }
     struct router *router = find_router(core, pe, address, &place);
     if (router == NULL) {

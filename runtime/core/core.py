@@ -86,6 +86,7 @@ _POINTERS = (
 _REGISTERS_BEFORE = ("start", "end", "colors", "colors_count", "switches")
 _REGISTERS_BEHIND = (
     "position_count", "teardown_pending", "teardown_task", "queues", "input_queues", "output_queues", "flush_poll",
+    "filters", "filter_count",
 )  # fmt: skip
 
 
@@ -292,6 +293,7 @@ class Core:
             registers.addresses.start, registers.addresses.stop, registers.colors, target.routable_colors,
             registers.switches, positions, len(registers.positions), registers.teardown_pending, target.teardown_task,
             registers.queues, target.input_queues, target.output_queues, target.flush_poll,
+            registers.filters, target.filters,
         )  # fmt: skip
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)

@@ -53,7 +53,7 @@ enum {
     MESSAGE_EMPTY = 40, MESSAGE_TOO_LONG, MESSAGE_WITHOUT_FRONT, MESSAGE_OFF_GRID, MESSAGE_TO_NOBODY, MESSAGE_DOES_NOT_FIT,
     CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN, TEARDOWN_UNHANDLED, REGISTER_UNKNOWN, SWITCH_POSITION_MISSING,
     COLOR_NOT_TAKEN,
-    FLUSHED_TWICE, FLUSH_UNHANDLED,
+    FLUSHED_TWICE, FLUSH_UNHANDLED, FILTER_MISSING,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
     TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75,
@@ -569,6 +569,7 @@ struct switched_input {
 struct registers_input {
     uint32_t start, end, colors, colors_count, switches, positions[3], position_count, teardown_pending, teardown_task;
     uint32_t queues, input_queues, output_queues, flush_poll;
+    uint32_t filters, filter_count;
 };
 
 /* How the floating point exceptions of an operation are computed; 0 if it has none */

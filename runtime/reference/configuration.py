@@ -9,13 +9,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...targets.wavelets import WORD_BITS, WORD_MASK
+from ...targets.wavelets import FILTER_WORDS, WORD_BITS, WORD_MASK
 from ..findings import Code
+from .filters import RANGE, Filter
 from .order import Kind
 
 if TYPE_CHECKING:
     from .machine import Machine
     from .pes import PE, Frame
+    from .switches import Router
 
 
 def is_register(machine: Machine, address: int, size: int) -> bool:
@@ -49,10 +51,29 @@ def read(machine: Machine, pe: PE, address: int, where: int) -> int:
         return _status(machine, pe, of_queues == 1)
     if of_queues in (2, 3):
         return pe.flushed[of_queues - 2]
+    if address in machine.filter_registers:
+        return _filter_at(machine, pe, address, where)[1].read(_field(machine, address))
     found = machine.router_at(pe, address)
     if found is None:
         machine.fail(pe, Code.REGISTER_UNKNOWN, where, address)
     return found[0].read(machine.registers, found[1])
+
+
+def _field(machine: Machine, address: int) -> int:
+    return (address - machine.registers.filters) % FILTER_WORDS
+
+
+def _filter_at(machine: Machine, pe: PE, address: int, where: int) -> tuple[Router, Filter]:
+    """Return the filter of a PE that has a register, and its router."""
+    number = (address - machine.registers.filters) // FILTER_WORDS
+    routers = [color.router(pe.number) for color in machine.switched.values() if color.changes]
+    for router in routers:
+        filter = router.filter
+        if filter is not None and filter.id == number and filter.kind != RANGE:
+            break
+    else:
+        machine.fail(pe, Code.FILTER_MISSING, where, number)
+    return router, filter
 
 
 def write(machine: Machine, pe: PE, address: int, value: int, where: int) -> None:
@@ -63,6 +84,13 @@ def write(machine: Machine, pe: PE, address: int, value: int, where: int) -> Non
         return
     if of_queues in (4, 5):
         _flush(machine, pe, of_queues == 5, value & 7, where)
+        return
+    if address in machine.filter_registers:
+        router, filter = _filter_at(machine, pe, address, where)
+        filter.write(_field(machine, address), value & WORD_MASK)
+        router.free, router.is_full = max(router.free, pe.now + 1), False
+        router.color.changed(router)
+        machine.settle(router.color)
         return
     found = machine.router_at(pe, address)
     if found is None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, INDEX_SHIFT
+from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, INDEX_SHIFT, WORD_MASK
 from ..fabric.model import NOWHERE, SwitchedColor
 
 COUNTER, SPARSE_COUNTER, RANGE = range(1, len(FILTER_KINDS) + 1)
@@ -59,6 +59,19 @@ class Filter:
         """Count wavelets that have been compared."""
         for _ in range(count):
             self.count(control=control)
+
+    def read(self, field: int) -> int:
+        """Return what one of its registers holds: its limit, what passes, its counter, and one that is unused."""
+        return (self.limit, self.most, self.counter, 0)[field] & WORD_MASK
+
+    def write(self, field: int, value: int) -> None:
+        """Write one of its registers."""
+        if field == 0:
+            self.limit = value
+        elif field == 1:
+            self.most = value
+        elif field == 2:
+            self.counter = value
 
     def first(self, payload: Sequence[int], *, control: bool) -> tuple[bool, int]:
         """Return if the first wavelet passes, and of how many, from the first on, the same is true."""

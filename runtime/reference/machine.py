@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...operations import integers
 from ...targets.model import Timing
+from ...targets.wavelets import FILTER_WORDS
 from ..counted import Counted
 from ..engine import BUDGET, DONE, ERROR, Position, Printed, Totals
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
@@ -80,6 +81,8 @@ class Machine:
         self.fabric = fabric
         self.timing: Timing = fabric.target.timing
         self.registers = fabric.target.registers
+        filters = self.registers.filters
+        self.filter_registers = range(filters, filters + FILTER_WORDS * fabric.target.filters)
         self.priority_levels = priority_levels(fabric.target)
         self.program = Program(fabric.tables, fabric.target)
         self.trace = None if tracing is None else Trace(tracing)

@@ -480,6 +480,10 @@ def _index_too_wide(of: Subject) -> str:
     )
 
 
+def _filter_missing(of: Subject) -> str:
+    return f"{of.here} has no counter filter with id {of.values[0]}; give it one of @get_filter_id"
+
+
 def _color_not_taken(of: Subject) -> str:
     color, port, other = of.values[:3]
     instead = f"those of {of.color(other)}" if other >= 0 else "others"
@@ -555,6 +559,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.COLOR_NOT_TAKEN: _color_not_taken,
     Code.FLUSHED_TWICE: _flushed_twice,
     Code.FLUSH_UNHANDLED: _flush_unhandled,
+    Code.FILTER_MISSING: _filter_missing,
     Code.INDEX_OUTSIDE: _index_outside,
     Code.ODD_LOAD: lambda of: _odd_word(of, "this load reads"),
     Code.ODD_STORE: lambda of: _odd_word(of, "this store writes"),
