@@ -182,10 +182,10 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
-// CHECK: error: local task @t has id 29, which wse3 reserves for the system; choose another{{$}}
+// CHECK: error: local task @t has id 30, which wse3 reserves for the system; choose another{{$}}
 wse.program @p target "wse3" rectangle 1 x 1 {
   wse.pe @e on [:, :] {
-    wse.task @t local id 29 {
+    wse.task @t local id 30 {
       wse.return
     }
   }
