@@ -115,7 +115,8 @@ def main() -> int:
     for kind in KINDS:
         found = [rate(kind, count, arguments.wavelets, arguments.repeat) for count in counts]
         table.add_row(kind, *(f"{number / 1e6:.3g}" for number in found))
-        rows += [{"kind": kind, "routers": n, "per_second": number} for n, number in zip(counts, found, strict=True)]
+        for count, number in zip(counts, found, strict=True):
+            rows.append({"kind": kind, "routers": count, "per_second": number})
     Console(width=120).print(table)
     write_json(arguments.json, "fabric", rows)
     return 0

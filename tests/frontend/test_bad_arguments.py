@@ -69,7 +69,8 @@ CALLS = {
         "@mov16(d1, d1, .{ .async = true, .activate = 7 })", "@mov16(d1, from, .{ .async = true, .ut_id = 7 })",
         "@mov16(d1, from, .{ .async = true, .on_control = 7 })", "@mov16(d1, d1, .{ .index = 7 })",
         "@mov16(d1, d1, .{ .async = true, .priority = .{ .low = 7 } })", "a[7]", "some << 7", "some / 7", "some % 7", "-7",
-        "~7", "!7", "some + 7", "some < 7", "some == 7", "(7) and true", "one(7)", "7.*", "(7).x", "&(7)",
+        "@get_config(0x7f22)", "@set_config(0x7f22, 3)", "@get_config_unchecked(0x7f22)", "@set_config_unchecked(0x7f22, 3)",
+        "@queue_flush(@get_input_queue(2))", "~7", "!7", "some + 7", "some < 7", "some == 7", "(7) and true", "one(7)", "7.*", "(7).x", "&(7)",
         "S{ .x = 7, .y = 1 }", "@bitcast(*u16, 7)", "math.sqrt(7)", "if (7) 1 else 2",
     ],
     "comptime": [
@@ -77,6 +78,8 @@ CALLS = {
         "@element_type([3]u16)", "@rank([3]u16)", "@get_color(3)", "@get_local_task_id(9)", "@get_control_task_id(34)",
         "@get_input_queue(2)", "@get_output_queue(2)", "@get_ut_id(2)", "@get_data_task_id(@get_color(5))",
         "@get_int(mode.busy)", '@is_arch("wse2")', '@comptime_assert(true, "m")', "@comptime_print(3)",
+        "@get_filter_id(@get_color(3))", "@set_teardown_handler(one, @get_color(3))",
+        "@set_empty_queue_handler(one, @get_output_queue(2))",
         "@concat_structs(.{ .a = 1 }, .{ .b = 1 })", '@field(.{ .a = 1 }, "a")', '@has_field(.{ .a = 1 }, "a")',
         '@strlen("abc")', '@strcat("abc", "d")', '@get_array("abc")', "@get_string_from_byte(65)",
         "@bind_local_task(t2, @get_local_task_id(13))", "@bind_data_task(dt, @get_data_task_id(@get_color(6)))",
@@ -180,8 +183,7 @@ def test_every_builtin_is_tried() -> None:
 
 
 LATER = {
-    "@get_config", "@set_config", "@get_config_unchecked", "@set_config_unchecked", "@queue_flush", "@dfilt",
-    "@bind_rotating_tasks", "@set_empty_queue_handler", "@set_teardown_handler",
+    "@dfilt", "@bind_rotating_tasks",
     "@load_to_dsr_xdsr", "@load_to_dsr_xdsr_sr",
 }  # fmt: skip
 """Builtins that are not supported yet, or take no values of their own."""

@@ -66,7 +66,7 @@ class RandomFabric:
             sections["colors"].append((text(f"color{number}"), text(f"@color{number}"), 0, number, 0))
             for place, ports in routes.items():
                 masks = [sum(1 << PORTS.index(port) for port in each) for each in ports]
-                sections["routes"].append((number, *regions([place]), NONE, 0, *masks, 0))
+                sections["routes"].append((number, *regions([place]), NONE, NONE, 0, *masks, 0, 0))
         for number, (owner, direction, colors) in enumerate(self.queues):
             first = len(sections["queue_colors"])
             for color in sorted(set(colors.values())):
