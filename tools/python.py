@@ -198,7 +198,11 @@ def _report(error: BaseException, message: str) -> None:
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """Where our own code is; tests and examples of ours below it are scripts like any other."""
 
-SOURCES = tuple(os.path.join(PACKAGE, folder) + os.sep for folder in ("host", "runtime", "tools", "frontend", "passes"))
+SOURCES = tuple(
+    entry.path + os.sep
+    for entry in os.scandir(PACKAGE)
+    if entry.name != "tests" and os.path.exists(os.path.join(entry.path, "__init__.py"))
+)
 
 
 def _ours(filename: str) -> bool:
