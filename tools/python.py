@@ -199,9 +199,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """Where our own code is; tests and examples of ours below it are scripts like any other."""
 
 SOURCES = tuple(
-    entry.path + os.sep
-    for entry in os.scandir(PACKAGE)
-    if entry.name != "tests" and os.path.exists(os.path.join(entry.path, "__init__.py"))
+    entry.path + os.sep for entry in os.scandir(PACKAGE) if os.path.exists(os.path.join(entry.path, "__init__.py"))
 )
 
 
