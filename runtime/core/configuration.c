@@ -204,7 +204,8 @@ static int64_t wavelets_in(const struct pe *pe, uint32_t id, cycle now, int64_t 
         for (const struct run *run = pe->inputs[place].first; run != NULL; run = run->next) {
             cycle head = run->first + (cycle)run->taken * run->rate;
             if (head <= now) {
-                int64_t there = (now - head) / run->rate + 1, left = run->count - run->taken;
+                int64_t rate = run->rate > 0 ? run->rate : 1; /* of one wavelet it may be anything */
+                int64_t there = (now - head) / rate + 1, left = run->count - run->taken;
                 count += there < left ? there : left;
             }
         }
@@ -330,7 +331,8 @@ bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint
                         uint16_t *value) {
     uint32_t half = address - core->registers.teardown_pending, place;
     if (half < 2) {
-        uint32_t *torn_down = core->switches != NULL && core->switches->torn_down != NULL ? &core->switches->torn_down[pe->number] : NULL;
+        uint32_t *all = core->switches != NULL ? core->switches->torn_down : NULL;
+        uint32_t *torn_down = all != NULL ? &all[pe->number] : NULL;
         *value = torn_down == NULL ? 0 : (uint16_t)(*torn_down >> WORD_BITS * half);
         if (torn_down != NULL) {
             *torn_down &= ~((uint32_t)WORD_MASK << WORD_BITS * half);

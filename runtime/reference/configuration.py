@@ -114,7 +114,7 @@ def _wavelets(machine: Machine, pe: PE, number: int, cycle: int) -> tuple[int, i
             room += queue.room
             for run in queue.runs:
                 if run.head_time <= cycle:
-                    count += min(run.remaining, (cycle - run.head_time) // run.rate + 1)
+                    count += min(run.remaining, (cycle - run.head_time) // max(run.rate, 1) + 1)
     return count, room
 
 
