@@ -77,7 +77,7 @@ KINDS = {
     "moving switches": (EQUAL, "", "", " {advance_switch}"),
     "filters": ("", "", " filter range id 0 min_idx 0 max_idx 65535", ""),
 }
-"""What follows the routes of the first PE, of those between and of the last, and options of the sender."""
+"""Text behind the routes of the first PE, the middle ones and the last, and the options of the sender."""
 
 
 def rate(kind: str, routers: int, wavelets: int, repeat: int) -> float:

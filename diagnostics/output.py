@@ -1,9 +1,8 @@
-"""What the tools tell on stderr: lines as compilers print them, or with --json one JSON object to a line."""
+"""Diagnostics on stderr: lines as compilers print them, or with --json one JSON object per line."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Generator, Sequence
@@ -19,19 +18,19 @@ _LINE = re.compile(r"((?P<place>.*?): )??(?P<severity>error|warning|note): (?P<m
 
 
 class _Form:
-    """How things are told now."""
+    """The format of diagnostics now."""
 
     is_json = False
 
 
 def use_json() -> None:
-    """Tell all that follows as JSON, until the tool ends."""
+    """Print all diagnostics that follow as JSON, until the tool ends."""
     _Form.is_json = True
 
 
 @contextmanager
 def of_a_tool() -> Generator[None]:
-    """Tell things as a tool is asked to, and as before when it ends."""
+    """Restore the format of diagnostics when a tool ends."""
     before = _Form.is_json
     try:
         yield
@@ -40,7 +39,7 @@ def of_a_tool() -> Generator[None]:
 
 
 def record(severity: Severity, message: str, location: str | None, notes: Sequence[Any] = ()) -> dict[str, Any]:
-    """Return the JSON object of something told: severity, message, file, line, column, and notes of the same form.
+    """Return the JSON object of a diagnostic: severity, message, file, line, column, and notes of the same form.
 
     `location` is `file:line:column`, a file alone, or None.
     """
@@ -58,7 +57,7 @@ def record(severity: Severity, message: str, location: str | None, notes: Sequen
 
 
 def tell(severity: Severity, message: str, location: str | None = None) -> None:
-    """Tell something on stderr."""
+    """Print a diagnostic."""
     if _Form.is_json:
         _write([record(severity, message, location)])
     else:
@@ -67,7 +66,7 @@ def tell(severity: Severity, message: str, location: str | None = None) -> None:
 
 
 def tell_line(line: str) -> None:
-    """Tell what is kept as a line: `file:line:column: warning: message`."""
+    """Print a diagnostic that is kept as a line: `file:line:column: warning: message`."""
     found = _LINE.fullmatch(line)
     if not _Form.is_json or found is None:
         print(line, file=sys.stderr)
@@ -77,16 +76,12 @@ def tell_line(line: str) -> None:
 
 
 def tell_error(error: BaseException) -> None:
-    """Tell what ends a tool; of something unforeseen, where it comes from."""
-    known = foreseen(error)
-    if not _Form.is_json or known is None or os.environ.get("LOOM_TRACEBACK"):
-        text = report(error)
-        if _Form.is_json:
-            _write([record("error", text, None)])
-        else:
-            print(text, file=sys.stderr)
-        return
-    _write(_records(known))
+    """Print the error that ends a tool; of something unforeseen, where it comes from."""
+    text, known = report(error), foreseen(error)
+    if not _Form.is_json:
+        print(text, file=sys.stderr)
+    else:
+        _write([record("error", text, None)] if known is None else _records(known))
 
 
 def _records(error: LoomError) -> list[dict[str, Any]]:

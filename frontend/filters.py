@@ -51,7 +51,7 @@ def filter_of(ev: Evaluator, value: Value, node: syntax.Node) -> tuple[Filter, N
         ev.fail(node, f"'.filter' needs a field '.kind', such as .{{ .counter = true }}; the kinds are {kinds}")
     kind = fields.choice("kind") or ""
     if kind not in FILTER_KINDS:
-        ev.fail(node, f"there is no kind of filter '.{kind}'; the kinds are {kinds}")
+        ev.fail(node, f"unknown filter kind '.{kind}'; use one of {kinds}")
     names, flags = FILTER_KINDS[kind]
     fields.flag("fast_mode")  # published programs set it; no document says what it does
     for name in fields.members:

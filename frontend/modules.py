@@ -24,7 +24,7 @@ LIBRARIES = Path(__file__).parent / "libraries"
 """The CSL libraries, written in CSL: `<memcpy/memcpy>` is memcpy/memcpy.csl."""
 
 _HEADING = re.compile(r"// <(?P<name>[^>]+)>(?P<wse3> on WSE-3)?: ")
-"""How a library that programs may import begins: with its name, the machine if it is for one only, and a colon."""
+"""First line of a library that programs may import: its name, `on WSE-3` if WSE-2 lacks it, and a colon."""
 
 
 def library_names() -> list[str]:

@@ -60,7 +60,7 @@ Callback = Function[[], None]
 
 @dataclass
 class Rotation:
-    """What every so many starts of a data task start another task instead."""
+    """A task started once after each `limit` starts of a data task."""
 
     alternate: Callable
     limit: int

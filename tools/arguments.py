@@ -58,9 +58,9 @@ def number(text: str, what: str) -> int | float:
 
 
 class TellAsJson(argparse.Action):
-    """A flag that has everything on stderr told as JSON, also what is wrong with the flags that follow."""
+    """A flag that prints diagnostics as JSON, also those of wrong flags behind it."""
 
-    HELP = "tell errors, warnings and notes on stderr as JSON, one object to a line"
+    HELP = "print errors, warnings and notes on stderr as JSON, one object per line"
 
     def __init__(self, option_strings: Sequence[str], dest: str, **options: Any) -> None:
         super().__init__(option_strings, dest, nargs=0, default=False, **options)

@@ -35,7 +35,7 @@ def _register(ev: Evaluator, node: syntax.Builtin) -> Memory:
     number = int(ev.data(address, argument, "the address of a register"))
     if checks and not any(number in each for each in allowed):
         known = " and ".join(f"{each.start:#x} to {each[-1]:#x}" for each in allowed)
-        ev.fail(argument, f"there is no configuration register at {number:#x}; they are at {known}")
+        ev.fail(argument, f"there is no configuration register at {number:#x}; use an address from {known}")
     _note_colors(ev, number)
     return Memory(Address(None, 0, 1, 2 * number), types.U16, const=False)
 
@@ -117,21 +117,27 @@ def _handlers(ev: Evaluator) -> dict[int, tuple[Callable, Any]]:
     return ev.program.state.setdefault("teardown_handlers", {})
 
 
+def _handler(ev: Evaluator, node: syntax.Expression, kind: str) -> Callable:
+    """Return a handler: a function without parameters and result."""
+    value = ev.expr(node)
+    if not isinstance(value.data, Callable) or value.data.is_task or value.data.node.parameters:
+        ev.fail(node, f"{kind} is a function without parameters, not a value of type '{value.type}'")
+    if isinstance(value.type, types.Function) and value.type.result is not types.VOID:
+        ev.fail(node, f"{kind} returns 'void', not '{value.type.result}'")
+    return value.data
+
+
 @TABLE.row("@set_teardown_handler(function, color)", where=Where.COMPTIME)
 def _set_teardown_handler(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     function, color = node.arguments
-    value, id = ev.expr(function), ev.expr(color)
-    if not isinstance(value.data, Callable) or value.data.is_task or value.data.node.parameters:
-        ev.fail(function, f"a teardown handler is a function without parameters, not a value of type '{value.type}'")
-    if isinstance(value.type, types.Function) and value.type.result is not types.VOID:
-        ev.fail(function, f"a teardown handler returns 'void', not '{value.type.result}'")
+    handler, id = _handler(ev, function, "a teardown handler"), ev.expr(color)
     if id.type is not types.COLOR:
         ev.fail(color, f"a teardown handler belongs to a color, not to a value of type '{id.type}'")
     number, handlers = int(ev.data(id, color, "the color")), _handlers(ev)
     if number in handlers:
         note = ev.note(handlers[number][1], "first here")
         ev.fail(node, f"color {number} has two teardown handlers; leave one out", note)
-    handlers[number] = value.data, node
+    handlers[number] = handler, node
     ev.session.changing_colors.add(number)
     shared_module(ev, "tile_config/dispatcher")
     return VOID
@@ -145,20 +151,14 @@ def _empty_handlers(ev: Evaluator) -> dict[tuple[bool, int], tuple[Callable, Any
 @TABLE.row("@set_empty_queue_handler(function, queue)", where=Where.COMPTIME, on_wse2=GUARD)
 def _set_empty_queue_handler(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     function, queue = node.arguments
-    value, id = ev.expr(function), ev.expr(queue)
-    if not isinstance(value.data, Callable) or value.data.is_task or value.data.node.parameters:
-        ev.fail(
-            function, f"an empty queue handler is a function without parameters, not a value of type '{value.type}'"
-        )
-    if isinstance(value.type, types.Function) and value.type.result is not types.VOID:
-        ev.fail(function, f"an empty queue handler returns 'void', not '{value.type.result}'")
+    handler, id = _handler(ev, function, "an empty queue handler"), ev.expr(queue)
     if id.type not in (types.INPUT_QUEUE, types.OUTPUT_QUEUE):
         ev.fail(queue, f"an empty queue handler belongs to an input or output queue, not to a '{id.type}'")
     key, handlers = (id.type is types.OUTPUT_QUEUE, int(ev.data(id, queue, "the queue"))), _empty_handlers(ev)
     if key in handlers:
         what = f"{'output' if key[0] else 'input'} queue {key[1]}"
         ev.fail(node, f"{what} has two empty queue handlers; leave one out", ev.note(handlers[key][1], "first here"))
-    handlers[key] = value.data, node
+    handlers[key] = handler, node
     shared_module(ev, "tile_config/dispatcher")
     return VOID
 

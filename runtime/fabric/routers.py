@@ -60,7 +60,7 @@ def colors_by_router(tables: Tables) -> set[int]:
 
 @dataclass(frozen=True)
 class _Grids:
-    """What the routes of a color say of each router, as grids [height, width], or several."""
+    """The routes of a color at each router, as arrays [height, width] or lists of such."""
 
     receive: Array
     transmit: Array

@@ -30,7 +30,7 @@ def filtered(filter: str, place: str = "0, 0", color: str = "c") -> str:
         (".count_data = true", "'.filter' needs a field '.kind'"),
         (
             ".kind = .{ .counting = true }",
-            "there is no kind of filter '.counting'; the kinds are counter, ",
+            "unknown filter kind '.counting'; use one of counter, ",
         ),
         (".kind = .{ .counter = true, .range = true }", "exactly one choice of '.kind' must be true, not 2"),
         (".kind = true", "field '.kind' is a struct"),

@@ -289,7 +289,7 @@ def test_errors_at_run_time(csl: Csl, text: str, message: str, executor: str, mo
             "color 2 has two teardown handlers",
         ),
         ("fn main() void { out[0] = @get_config(«0x7000»); }", "there is no configuration register at 0x7000"),
-        ("fn main() void { @set_config(«0x7f22», 1, .{0x7f23, 0x7f2f}); }", "they are at 0x7f23 to 0x7f2f"),
+        ("fn main() void { @set_config(«0x7f22», 1, .{0x7f23, 0x7f2f}); }", "use an address from 0x7f23 to 0x7f2f"),
         ("fn main() void { @set_config(0x7f22, 1, «.{8, 7}»); }", "the range 0x8 to 0x7 is empty"),
         (
             "fn main() void { «tile.switch_config.clear_current_position(@get_color(10))»; }",
