@@ -265,6 +265,7 @@ def _write(written: _Written, items: Sequence[Operation]) -> None:
             asynchronous=op.asynchronous,
             with_result=op.result is not None,
             fp16=op.fp16,
+            drops_data=op.drops_data is not None,
         )
         new.attributes.update(op.attributes)
         new.location = op.location

@@ -987,7 +987,13 @@ class _BodyLowering:
         self._emit(
             op,
             flow.ApplyOp(
-                op.definition.name, streams[0], streams[1:], properties, with_result=with_result, fp16=op.fp16
+                op.definition.name,
+                streams[0],
+                streams[1:],
+                properties,
+                with_result=with_result,
+                fp16=op.fp16,
+                drops_data=op.drops_data is not None,
             ),
         )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..diagnostics.errors import LoomError
 from .fabric.model import NOWHERE, Fabric
 from .tables.format import NONE
-from .tables.instructions import DSD_ROWS
+from .tables.instructions import operation_name
 
 Array: TypeAlias = NDArray[Any]
 
@@ -144,7 +144,7 @@ class Lines:
         after = f', "where": {json.dumps(strings[where])}' if strings[where] else ""
         counted = {COMPLETED: "elements", WAITED: "cycles", SENT: "wavelets", TAKEN: "wavelets"}.get(event, "")
         if event in (ISSUED, COMPLETED, WAITED):
-            name = f"{DSD_ROWS[self._tables['operations']['function'][operation]]} in @{name}"
+            name = f"{operation_name(self._tables['operations'][operation])} in @{name}"
         if microthread != NONE:
             after += f', "microthread": {microthread}'
         if event == WAITED:

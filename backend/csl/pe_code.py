@@ -429,17 +429,16 @@ class PeCode(Code):
     # Operations
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
-        row = op.definition
         format = "f16" if op.fp16 is None else op.fp16.data
         # The row of the table itself, without the bits that stand for a cb16 in IR.
         plain = op.table_row()
         kinds = [format if kind == "f16" else kind for kind in (plain.destination, *plain.sources)]
-        arguments = [self._destination(op, kinds[0])]
+        arguments = [self._destination(op, kinds[0])] if op.drops_data is None else []
         arguments += [self._source(op, source, needed) for source, needed in zip(op.sources, kinds[1:], strict=True)]
         settings = self._settings(op)
         if settings:
             arguments.append(tree.structure(settings))
-        call = tree.builtin(row.name, *arguments)
+        call = tree.builtin(op.shown_name, *arguments)
         if op.result is None:
             self.emit(call)
         else:

@@ -13,6 +13,7 @@ from ...dialects import flow
 from ...dialects.scalar_types import kind_of
 from ...operations.dsd_table import DsdOperation, unavailable
 from ...runtime.tables.format import (
+    DROPS_DATA,
     HAS_FIFO_RESULT,
     LOAD_ASYNC,
     LOAD_ON_CONTROL,
@@ -111,6 +112,7 @@ def _row(
 ) -> Any:
     is_stream = [isinstance(value.type, flow.StreamType) for value in op.sources]
     flags = (ON_CONTROL if settings.on_control else 0) | (HAS_FIFO_RESULT if has_result else 0)
+    flags |= DROPS_DATA if op.drops_data is not None else 0
     format = FORMATS.index(op.format)
 
     def key(register: Place, descriptor: Place) -> Any:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
-from xdsl.dialects.builtin import MemRefType, StringAttr, bf16, f16, f32, i1, i16, i32
+from xdsl.dialects.builtin import MemRefType, StringAttr, UnitAttr, bf16, f16, f32, i1, i16, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -48,6 +48,9 @@ from .types import (
     Mem1dType,
     Mem4dType,
 )
+
+DFILT = "dfilt"
+"""The builtin that drops data wavelets up to a number of control wavelets."""
 
 _ELEMENTS: Mapping[dsd_table.Element, Attribute] = {"f16": f16, "bf16": bf16, "f32": f32, "i16": i16, "i32": i32}
 
@@ -87,8 +90,9 @@ class DsdOperation(SymbolUser, ABC):
     operands that ask for it (DSD-236). `asynchronous` holds the settings if the operation says it is
     asynchronous. `result`, if asked for, is false where the operation found a FIFO empty or full and stopped
     (DSD-131), and true otherwise (AMB-18). `fp16` is the format of its 16-bit floats, absent for f16; numbers of format
-    cb16 are i16 with their bits. Passes match on this class and ask `definition`, never on one operation's
-    class.
+    cb16 are i16 with their bits. With `drops_data` it is `@dfilt`: data wavelets of its source are dropped, control
+    wavelets are its elements, and nothing is stored. Passes match on this class and ask `definition`, never on one
+    operation's class.
     """
 
     destination = operand_def()
@@ -96,6 +100,7 @@ class DsdOperation(SymbolUser, ABC):
     index = opt_operand_def(i16)
     asynchronous = opt_prop_def(AsyncAttr, prop_name="async")
     fp16 = opt_prop_def(StringAttr)
+    drops_data = opt_prop_def(UnitAttr)
     result = opt_result_def(i1)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(DsdOperationEffects())
@@ -109,12 +114,13 @@ class DsdOperation(SymbolUser, ABC):
         asynchronous: AsyncAttr | None = None,
         with_result: bool = False,
         fp16: StringAttr | None = None,
+        drops_data: bool = False,
     ):
         build(
             self,
             [destination, *sources] if index is None else [destination, *sources, index],
             [i1] if with_result else [],
-            {"async": asynchronous, "fp16": fp16},
+            {"async": asynchronous, "fp16": fp16, "drops_data": UnitAttr() if drops_data else None},
             (1, len(sources), int(index is not None)),
         )
 
@@ -131,6 +137,11 @@ class DsdOperation(SymbolUser, ABC):
         """
         row = self.table_row()
         return row if self.fp16 is None else row.in_format(known_format(self.fp16.data, row))
+
+    @property
+    def shown_name(self) -> str:
+        """The name of its builtin in CSL."""
+        return self.definition.name if self.drops_data is None else DFILT
 
     @property
     def table_operands(self) -> tuple[SSAValue, ...]:
@@ -179,7 +190,7 @@ class DsdOperation(SymbolUser, ABC):
         read, write = MemoryEffectKind.READ, MemoryEffectKind.WRITE
         # Sending and receiving both change what a queue holds.
         found = {EffectInstance(kind, operand, Queues()) for operand in self.fabric_operands for kind in (read, write)}
-        if self.destination not in self.fabric_operands:
+        if self.destination not in self.fabric_operands and self.drops_data is None:
             found.add(EffectInstance(write, self.destination))
         for source in self.sources:
             if source not in self.fabric_operands and source.type not in ELEMENT_TYPES:
@@ -199,6 +210,7 @@ class DsdOperation(SymbolUser, ABC):
             with parser.in_parens():
                 index = parser.parse_operand(i16)
         fp16 = parse_format(parser)
+        drops_data = parser.parse_optional_keyword("drops_data") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -209,7 +221,10 @@ class DsdOperation(SymbolUser, ABC):
             position = parser.pos
             if parser.parse_type() != i1:
                 parser.raise_error(f"the result of {cls.name} is an i1", position)
-        op = cls(destination, sources, index=index, asynchronous=asynchronous, with_result=with_result, fp16=fp16)
+        op = cls(
+            destination, sources, index=index, asynchronous=asynchronous, with_result=with_result, fp16=fp16,
+            drops_data=drops_data,
+        )  # fmt: skip
         op.attributes.update(attributes)
         return op
 
@@ -225,6 +240,8 @@ class DsdOperation(SymbolUser, ABC):
             printer.print_operand(self.index)
             printer.print_string(")")
         print_format(printer, self.fp16)
+        if self.drops_data is not None:
+            printer.print_string(" drops_data")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(operands, lambda operand: printer.print_attribute(operand.type))
@@ -243,6 +260,19 @@ class DsdOperation(SymbolUser, ABC):
         if self.asynchronous is not None:
             self.asynchronous.verify_settings()
         self._verify_options_of_operands()
+        if self.drops_data is not None:
+            self._verify_drops_data()
+
+    def _verify_drops_data(self) -> None:
+        is_control = self.settings is not None and self.settings.control is not None
+        if self.definition.name != "mov32" or self.index is not None or self.result is not None or is_control:
+            raise VerifyException(
+                f"{self.definition.name} drops data wavelets; only a mov32 without index, result and on_control can"
+            )
+        (source,) = self.sources
+        type = self.descriptor_type_of(source)
+        if source.type in ELEMENT_TYPES or (type is not None and not isinstance(type, FabinType)):
+            raise VerifyException("the source of an operation that drops data wavelets is no fabin; name one")
 
     def _verify_destination(self) -> None:
         row, type = self.definition, self.destination.type
@@ -383,7 +413,7 @@ class DescriptorOperation(DsdOperation, ABC):
         row = self.definition
         if self.is_async and not self.fabric_operands:
             raise VerifyException(
-                f"{row.name} is async but moves no wavelets; only operations with a fabric operand can be"
+                f"{self.shown_name} is async but moves no wavelets; only operations with a fabric operand can be"
             )
         fifos = [n for n, source in enumerate(self.sources) if isinstance(source.type, FifoType)]
         if len(row.sources) > 1 and fifos:

@@ -104,13 +104,12 @@ class RegisterOperation(DsdOperation, ABC):
             return
         if not self.fabric_operands:
             raise VerifyException(
-                f"{self.definition.name} is async but moves no wavelets; only operations with a fabric operand can be"
+                f"{self.shown_name} is async but moves no wavelets; only operations with a fabric operand can be"
             )
         loaded = [load.asynchronous for load in self.loads if load.asynchronous is not None]
         if not loaded:
             raise VerifyException(
-                f"{self.definition.name} is async, but no fabric operand was loaded with async; add async to its "
-                "dsr.load"
+                f"{self.shown_name} is async, but no fabric operand was loaded with async; add async to its dsr.load"
             )
         for name, given in (("activate", own.activate), ("unblock", own.unblock)):
             if not isinstance(given, NoneAttr) and all(getattr(settings, name) != given for settings in loaded):

@@ -230,12 +230,14 @@ class ApplyOp(AsynchronousOp):
 
     Streams hold elements of the entry's width, scalars are of its type; moves and bitwise operations take any scalar
     of the width. `fp16` is the format of its 16-bit floats, absent for f16; scalars of format cb16 are i16 with their
-    bits. The result, if there is one, is false where the operation found a FIFO empty or full and stopped.
+    bits. The result, if there is one, is false where the operation found a FIFO empty or full and stopped. A mov32 with
+    `drops_data` drops the data wavelets of its source, counts control wavelets as its elements, and stores nothing.
     """
 
     name = "flow.apply"
     operation = prop_def(StringAttr)
     fp16 = opt_prop_def(StringAttr)
+    drops_data = opt_prop_def(UnitAttr)
     destination = operand_def(StreamType)
     sources = var_operand_def()
     result = opt_result_def(i1)
@@ -250,12 +252,18 @@ class ApplyOp(AsynchronousOp):
         *,
         with_result: bool = False,
         fp16: StringAttr | None = None,
+        drops_data: bool = False,
     ):
         build(
             self,
             [destination, *sources],
             [i1] if with_result else [],
-            {"operation": string(operation), "fp16": fp16, **(settings or {})},
+            {
+                "operation": string(operation),
+                "fp16": fp16,
+                "drops_data": UnitAttr() if drops_data else None,
+                **(settings or {}),
+            },
         )
 
     @property
@@ -274,6 +282,7 @@ class ApplyOp(AsynchronousOp):
         operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
         settings = cls.parse_settings(parser)
         fp16 = parse_format(parser)
+        drops_data = parser.parse_optional_keyword("drops_data") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -288,7 +297,7 @@ class ApplyOp(AsynchronousOp):
             position = parser.pos
             if parser.parse_type() != i1:
                 parser.raise_error("the result of flow.apply is an i1", position)
-        op = cls(operation, values[0], values[1:], settings, with_result=with_result, fp16=fp16)
+        op = cls(operation, values[0], values[1:], settings, with_result=with_result, fp16=fp16, drops_data=drops_data)
         op.attributes.update(attributes)
         return op
 
@@ -297,6 +306,8 @@ class ApplyOp(AsynchronousOp):
         printer.print_list(self.operands, printer.print_operand)
         self.print_settings(printer)
         print_format(printer, self.fp16)
+        if self.drops_data is not None:
+            printer.print_string(" drops_data")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(self.operand_types, printer.print_attribute)
@@ -323,6 +334,12 @@ class ApplyOp(AsynchronousOp):
             if position not in entry.scalar_sources:
                 raise VerifyException(f"{noun} of {entry.name} cannot be a scalar; give a stream")
             self._verify_scalar(noun, source.type, needed)
+        if self.drops_data is not None and (
+            self.operation.data != "mov32" or self.result is not None or self.on_control is not None
+        ):
+            raise VerifyException(
+                f"{self.operation.data} drops data wavelets; only a mov32 without result and on_control can"
+            )
         self.verify_settings()
 
     def _verify_stream(self, noun: str, stream: SSAValue, needed: Element) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from ...csl import syntax
@@ -19,7 +20,7 @@ from ..places import Memory
 from ..registry import Table, Where
 from ..struct_fields import Fields
 from ..types import Type
-from ..values import Address, Value, boolean, is_ssa
+from ..values import VOID, Address, Value, boolean, is_ssa
 from .asynchronous import asynchronous
 from .dsds import word
 from .dsrs import emit_on_registers, register_operand
@@ -75,6 +76,40 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
 SCALARS_ALONE = frozenset(("fscaleh", "fscales"))
 """Operations with two sources that the manual gives scalars only."""
+
+
+@TABLE.row(
+    "@dfilt(dsd, config)",
+    where=Where.RUN_TIME,
+    refusal="{name} works on the fabric, which does not exist at compile time",
+)
+def _dfilt(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Drop the data wavelets of a queue until as many control wavelets have come as the extent of a DSD says.
+
+    It is a `mov32` that stores nothing, so its destination is never looked at.
+    """
+    row, (argument, config) = dsd_table.OPERATIONS["mov32"], node.arguments
+    fields = Fields(ev, ev.expr(config), config, "the configuration of @dfilt")
+    for name in ("on_control", "index"):
+        if fields.take(name) is not None:
+            ev.fail(config, f"@dfilt does not support '.{name}'; leave it out")
+    settings = asynchronous(ev, fields, config)
+    fields.end()
+    if settings is None:
+        ev.fail(config, "@dfilt needs '.async = true' in its configuration")
+    value = ev.expr(argument)
+    is_register = isinstance(value.type, types.Register) and value.type.name == "dsr_src1"
+    if not is_register and (not isinstance(value.data, FabricDescriptor) or value.type is not types.FABIN):
+        ev.fail(argument, f"@dfilt takes a fabin_dsd, or a dsr_src1 that holds one, not a value of type '{value.type}'")
+    source = _given(ev, value, argument, row, 0)
+    ev.code.at(ev.source, node.start)
+    destination = scalar_at(ev, Address(None, 0, 1, 0), types.U32)
+    if is_register:
+        op = emit_on_registers(ev, row, destination, [source], settings, None, False, node)
+        op.properties["drops_data"] = UnitAttr()
+    else:
+        ev.code(dsd.OPERATIONS["mov32"](destination, [source], asynchronous=settings, drops_data=True))
+    return VOID
 
 
 def _is_descriptor(value: SSAValue) -> bool:

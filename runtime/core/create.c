@@ -49,6 +49,7 @@ static void prepare_operations(struct core *core, const struct core_input *input
         operation->settings = NO_ROW;
         operation->level = input->priority_levels[row->priority];
         operation->on_control = row->flags & ON_CONTROL;
+        operation->drops_data = (row->flags & DROPS_DATA) != 0;
         const uint32_t tasks[] = {row->activate, row->unblock, row->control_activate, row->control_unblock};
         set_settings(tables, operation, tasks, row->microthread);
     }

@@ -104,7 +104,7 @@ struct operation {
     const struct kernel *kernel;
     uint32_t number; /* its row */
     uint8_t sources;
-    uint8_t is_move, is_async, has_completion, on_control;
+    uint8_t is_move, is_async, has_completion, on_control, drops_data;
     uint8_t words;                          /* of an element of the destination */
     uint32_t numerator, denominator;             /* cycles of an element, but for strides */
     uint32_t plain_numerator, plain_denominator; /* of operands side by side */

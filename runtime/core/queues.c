@@ -284,6 +284,28 @@ static int64_t allowed(struct core *core, struct open *open, int64_t count, uint
     return count;
 }
 
+/* Lets an operation drop the data wavelets of a run, or count its control wavelets; `most` of them at most. */
+static void drop_elements(struct core *core, struct open *open, struct run *run, int64_t most) {
+    int64_t left = open->count - open->position, count = run->count - run->taken;
+    count = run->control && left < count ? left : count;
+    count = most < count ? most : count;
+    cycle begin, rate;
+    count = pace(open, &run, 0, count, &begin, &rate);
+    if (open->shares) {
+        note_work(core, open->pe, open->operation, begin, rate, open->rate, count);
+    }
+    if (core->statistics != NULL) {
+        count_feed(core, open, &run, count, begin, rate, 1);
+    }
+    run_taken(core, run, (uint32_t)count, begin, rate);
+    run->taken += (uint32_t)count;
+    open->position += run->control ? count : 0;
+    open->time = begin + (count - 1) * rate + open->rate;
+    if (open->count == UNBOUNDED && open->time > core->latest) {
+        core->latest = open->time;
+    }
+}
+
 /* Advances an operation by one run for each of its queues, and by `most` elements of each at most. */
 static void take_elements(struct core *core, struct open *open, struct run **runs, int64_t most) {
     const struct operation *operation = open->operation;
@@ -295,6 +317,10 @@ static void take_elements(struct core *core, struct open *open, struct run **run
                 return;
             }
         }
+    }
+    if (operation->drops_data && !open->uses_fifo) {
+        drop_elements(core, open, runs[0], most);
+        return;
     }
     int64_t low = open->position, count = open->count - low;
     uint32_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;

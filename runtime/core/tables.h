@@ -74,7 +74,7 @@ struct operation_row {
     uint16_t function, destination, sources[3], microthread;
     uint8_t format, flags, priority;
 };
-enum { ON_CONTROL = 1, HAS_FIFO_RESULT = 2 };
+enum { ON_CONTROL = 1, HAS_FIFO_RESULT = 2, DROPS_DATA = 4 };
 
 struct register_load_row {
     uint32_t activate, unblock, control_activate, control_unblock;

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from ...operations.dsd_table import OPERATIONS, DsdOperation
 from ...targets.model import Target
 from ..fabric.stack import bytes_of_calls
-from ..tables.format import NO_MICROTHREAD, NONE, ON_CONTROL, Tables
+from ..tables.format import DROPS_DATA, NO_MICROTHREAD, NONE, ON_CONTROL, Tables
 from ..tables.instructions import (
     COSTS,
     DSD_ROWS,
@@ -53,6 +53,8 @@ class Operation:
     operands: tuple[int, ...]
     """Registers and descriptors: the destination, then the sources."""
     settings: Settings
+    drops_data: bool
+    """True if it drops data wavelets; control wavelets are its elements, of which it stores nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ class Program:
         entry = OPERATIONS[name].in_format(format)  # pyright: ignore[reportArgumentType]
         operands = (row.destination, *row.sources[: len(entry.sources)])
         settings = _settings(row, bool(row.flags & ON_CONTROL))
-        return Operation(number, entry, name, format, operands, settings)
+        return Operation(number, entry, name, format, operands, settings, bool(row.flags & DROPS_DATA))
 
 
 def _settings(row: Row, on_control: bool) -> Settings:

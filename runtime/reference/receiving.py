@@ -424,6 +424,9 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     if issue.settings.on_control and any(run.control for run in runs):
         _end_by_control(machine, operation, runs)
         return
+    if issue.operation.drops_data and isinstance(operation.sources[0], Wavelets):
+        _drop(machine, operation, runs[0], most)
+        return
     low, lanes = operation.position, max(operation.lanes, default=1)
     count = operation.count - low if most is None else min(most * lanes, operation.count - low)
     count = min([count, *(run.remaining * lanes for run in runs)])
@@ -451,16 +454,35 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     if machine.statistics is not None:
         machine.statistics.feeds(operation, runs, count, begin, rate, lanes)
     for run in runs:
-        if run.piece is not None:
-            run.piece.taken(run.taken, wavelets, begin, rate * lanes)
-        if run.path is not None:
-            run.path.taken(machine, begin, rate * lanes, wavelets)
-        run.taken += wavelets
+        _take_all(machine, run, wavelets, begin, rate * lanes)
     operation.position += count
     operation.time = begin + (count - 1) * rate + operation.rate
     if operation.count == UNBOUNDED:
         # It never ends, so what it has done is what the host sees of the time.
         machine.latest = max(machine.latest, operation.time)
+
+
+def _drop(machine: Machine, operation: OpenOperation, run: Run, most: int | None) -> None:
+    """Let an operation drop the data wavelets of a run, or count its control wavelets; `most` of them at most."""
+    count = min(run.remaining, operation.count - operation.position) if run.control else run.remaining
+    begin, rate, count = _pace(machine, operation, [run], count if most is None else min(most, count))
+    note_work(machine, operation.issue, begin, rate, operation.rate, count)
+    if machine.statistics is not None:
+        machine.statistics.feeds(operation, [run], count, begin, rate, 1)
+    _take_all(machine, run, count, begin, rate)
+    operation.position += count if run.control else 0
+    operation.time = begin + (count - 1) * rate + operation.rate
+    if operation.count == UNBOUNDED:
+        machine.latest = max(machine.latest, operation.time)
+
+
+def _take_all(machine: Machine, run: Run, count: int, begin: int, rate: int) -> None:
+    """Take wavelets of a run, one every `rate` cycles from `begin` on."""
+    if run.piece is not None:
+        run.piece.taken(run.taken, count, begin, rate)
+    if run.path is not None:
+        run.path.taken(machine, begin, rate, count)
+    run.taken += count
 
 
 def _transform(

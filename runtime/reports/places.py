@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..fabric.model import NOWHERE, Fabric
 from ..tables.format import NONE
-from ..tables.instructions import DSD_ROWS, REGISTER_FILES
+from ..tables.instructions import REGISTER_FILES, operation_name
 
 LOADING = "what is loaded at the start"
 """In place of a task: code that runs before all tasks."""
@@ -44,7 +44,7 @@ class Names:
 
     def operation(self, row: int, task: int) -> str:
         """Return an operation that a task has issued: "fmacs in @compute"."""
-        return f"{DSD_ROWS[int(self.tables['operations']['function'][row])]} in @{self.task(task)}"
+        return f"{operation_name(self.tables['operations'][row])} in @{self.task(task)}"
 
     def queue(self, row: int) -> str:
         """Return the name of a queue, or of a sink, in messages."""

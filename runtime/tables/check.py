@@ -38,6 +38,7 @@ from .format import (
     COMPLETION_ACTIVATES,
     COMPLETION_UNBLOCKS,
     CONTROL_TRANSFORM,
+    DROPS_DATA,
     EXPORT_BUFFER,
     EXPORT_FUNCTION,
     FIFO_END,
@@ -433,7 +434,7 @@ class _Checker:
         self.operation_owner = self.ends("operations")
         self.below("operations", "function", len(DSD_ROWS))
         self.below("operations", "format", len(FORMATS))
-        self.below("operations", "flags", 4)
+        self.below("operations", "flags", 8)
         function = self.column("operations", "function")
         destination = self.column("operations", "destination")
         is_stream = (destination >= STATIC_DESCRIPTOR) & (destination != NO_REGISTER)
@@ -452,6 +453,8 @@ class _Checker:
                           "has another number of sources than its function")  # fmt: skip
             self.all_hold("operations", ~has | np.where(is_stream, ~only, scalar),
                           "has a scalar where a stream is needed, or a stream where a scalar is")  # fmt: skip
+        drops = self.column("operations", "flags") & DROPS_DATA != 0
+        self.all_hold("operations", ~drops | (function == DSD_ROWS.index("mov32")), "drops data and is no mov32")
         self.load_owner = self.ends("register_loads")
         self.below("register_loads", "flags", 8)
         asynchronous = self.column("register_loads", "flags") & LOAD_ASYNC != 0

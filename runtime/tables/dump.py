@@ -25,7 +25,6 @@ from .format import (
 from .instructions import (
     CONTROL,
     COSTS,
-    DSD_ROWS,
     FIFO_ACTIONS,
     FIRST_SCALAR,
     FORMATS,
@@ -38,6 +37,7 @@ from .instructions import (
     SCALARS,
     SLOTS,
     STATIC_DESCRIPTOR,
+    operation_name,
 )
 
 
@@ -269,7 +269,7 @@ class _Dump:
                 return f"{kind} @{self.text(record['name'])}"
 
     def operation(self, record: Any) -> str:
-        name = DSD_ROWS[int(record["function"])]
+        name = operation_name(record)
         operands = [operand(int(record["destination"]))]
         operands += [operand(int(each)) for each in record["sources"] if each != NO_REGISTER]
         format = FORMATS[int(record["format"])]

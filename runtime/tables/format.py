@@ -122,8 +122,9 @@ OPERATION = _record(
 """`activate` and the like are tasks. Operands: a register, or a descriptor (instructions.STATIC_DESCRIPTOR); none is
 NO_REGISTER."""
 
-ON_CONTROL, HAS_FIFO_RESULT = 1, 2
-"""Flags of an operation: a control wavelet ends it; its result may be false."""
+ON_CONTROL, HAS_FIFO_RESULT, DROPS_DATA = 1, 2, 4
+"""Flags of an operation: a control wavelet ends it; its result may be false; it drops data wavelets, and control
+wavelets are its elements, of which it stores nothing."""
 
 REGISTER_LOAD = _record(
     ("activate", U32), ("unblock", U32), ("control_activate", U32), ("control_unblock", U32), ("microthread", U16),

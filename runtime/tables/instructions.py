@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...operations import cb16, integers
 from ...operations.costs import SCALAR_CLASSES as COSTS
 from ...operations.dsd_table import OPERATIONS
+from .format import DROPS_DATA
 
 KINDS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32")
 """Kinds of scalars, by number.
@@ -116,6 +117,12 @@ SLOT = {name: number for number, name in enumerate(SLOTS)}
 
 DSD_ROWS = tuple(OPERATIONS)
 """Names of DSD operations, by number."""
+
+
+def operation_name(record: Any) -> str:
+    """Return the name of the builtin of CSL that a row of the operations stands for."""
+    return "dfilt" if record["flags"] & DROPS_DATA else DSD_ROWS[int(record["function"])]
+
 
 FORMATS = (None, "bf16", "cb16")
 """Formats of 16-bit floats of a DSD operation, by number."""

@@ -401,7 +401,6 @@ REFUSED = [
     ("@map(none, d, «d»);", "'none' returns nothing for @map to store here"),
     ("«@map(one)»;", "@map takes a function, its arguments, and a destination"),
     ("_ = own; } const own = @allocate_fifo(«n»); fn unused() void {", "a FIFO needs an array as its buffer, not a 'u16'"),
-    ("«@dfilt(in, .{ .async = true })»;", "@dfilt is not supported yet"),
 ]  # fmt: skip
 
 

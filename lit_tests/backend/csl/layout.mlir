@@ -120,6 +120,10 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       %in = dsd.fabin @in extent 4 {priority = high} : !dsd.fabin<f32>
       %f = dsd.fifo @f : !dsd.fifo<f32>
       dsd.fmovs %f, %in async(unblock = @in, on_control = activate @pushed, ut = 5) : !dsd.fifo<f32>, !dsd.fabin<f32>
+      %dropped = dsd.fabin @in extent 2 : !dsd.fabin<i32>
+      %nowhere = arith.constant 0 : i16
+      %unused = wse.view %nowhere : memref<i32>
+      dsd.mov32 %unused, %dropped async(activate = @pushed, ut = 5) drops_data : memref<i32>, !dsd.fabin<i32>
       wse.return
     }
     wse.task @end control id 40 (%v: i16) {
@@ -149,6 +153,7 @@ wse.program @p target "wse3" rectangle 1 x 1 {
 // CHECK-NEXT:     in_1,
 // CHECK-NEXT:     .{ .async = true, .unblock = in, .on_control = .{ .activate = pushed_id }, .ut_id = @get_ut_id(5) },
 // CHECK-NEXT:   );
+// CHECK:        @dfilt(dropped, .{ .async = true, .activate = pushed_id, .ut_id = @get_ut_id(5) });
 // CHECK-LABEL: task end(v: i16) void {
 // CHECK:        @mov32(out_1, @as(i32, 7), .{ .async = true, .on_control = .{ .terminate = true } });
 // CHECK:      comptime {

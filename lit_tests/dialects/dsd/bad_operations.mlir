@@ -140,3 +140,15 @@ dsd.fmovh %o, %d : !dsd.fabout<f16>, !dsd.mem1d<f16>
 %d, %c = "test.op"() : () -> (!dsd.mem1d<f16>, f16)
 %o = dsd.fabout @q extent 10 {zero = second_source} : !dsd.fabout<f16>
 dsd.fmulh %o, %d, %c : !dsd.fabout<f16>, !dsd.mem1d<f16>, f16
+// -----
+// CHECK: error: fmovs drops data wavelets; only a mov32 without index, result and on_control can{{$}}
+%s, %i = "test.op"() : () -> (memref<f32>, !dsd.fabin<f32>)
+dsd.fmovs %s, %i async drops_data : memref<f32>, !dsd.fabin<f32>
+// -----
+// CHECK: error: mov32 drops data wavelets; only a mov32 without index, result and on_control can{{$}}
+%s, %i = "test.op"() : () -> (memref<i32>, !dsd.fabin<i32>)
+dsd.mov32 %s, %i async(on_control = terminate) drops_data : memref<i32>, !dsd.fabin<i32>
+// -----
+// CHECK: error: the source of an operation that drops data wavelets is no fabin; name one{{$}}
+%o, %d = "test.op"() : () -> (!dsd.fabout<i32>, !dsd.mem1d<i32>)
+dsd.mov32 %o, %d async drops_data : !dsd.fabout<i32>, !dsd.mem1d<i32>

@@ -48,3 +48,17 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     }
   }
 }
+// -----
+// CHECK: error: mov16 drops data wavelets; only a mov32 without result and on_control can{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 8 {
+    flow.buffer @a at 0 : memref<8xi16>
+    flow.queue input @in id 2 colors [@c on [:, :]]
+    flow.func @main {
+      %s = flow.stream @a at 0 strides [1] extents [4] : !flow.stream<i16>
+      %i = flow.queue_stream @in extent 4 : !flow.stream<i16>
+      flow.apply mov16 %s, %i async(microthread = 2) drops_data : !flow.stream<i16>, !flow.stream<i16>
+    }
+  }
+}

@@ -10,6 +10,7 @@
 // CHECK-NEXT:        flow.apply mov16 [[MARKED]], %index : !flow.stream<i16>, i16
 // CHECK:             flow.apply mov32 %d, %i async(microthread = 3, activate = @done, on_control = unblock @in) : !flow.stream<i32>, !flow.stream<i32>
 // CHECK-NEXT:        flow.apply mov32 %d, %j async(microthread = 4, on_control = terminate) : !flow.stream<i32>, !flow.stream<i32>
+// CHECK:             flow.apply mov32 {{%[0-9]+}}, %k async(microthread = 3) drops_data : !flow.stream<i32>, !flow.stream<i32>
 // CHECK:           flow.task control @end id 43
 wse.program @p target "wse2" rectangle 1 x 1 {
   wse.color @c
@@ -34,6 +35,12 @@ wse.program @p target "wse2" rectangle 1 x 1 {
       %j = dsd.fabin @in4 extent 4 : !dsd.fabin<i32>
       dsd.mov32 %d, %i async(activate = @done, on_control = unblock @c) : !dsd.mem1d<i32>, !dsd.fabin<i32>
       dsd.mov32 %d, %j async(on_control = terminate) : !dsd.mem1d<i32>, !dsd.fabin<i32>
+    }
+    wse.func @drop() {
+      %nowhere = arith.constant 0 : i16
+      %s = wse.view %nowhere : memref<i32>
+      %k = dsd.fabin @in3 extent 2 : !dsd.fabin<i32>
+      dsd.mov32 %s, %k async drops_data : memref<i32>, !dsd.fabin<i32>
     }
     wse.task @done local {
     }
