@@ -217,6 +217,7 @@ def test_directives_in_succession_on_both_axes(width: int, height: int, arch: st
     search()
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("operation", [0, 1, 2, 3, 9, 10, 11])

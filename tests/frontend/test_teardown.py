@@ -144,6 +144,7 @@ def row_sums(csl: Csl, arch: str, values: np.ndarray[Any, Any]) -> tuple[Any, ..
     return simulator.get("got")[..., 0], simulator.get("phases")[..., 0], simulator.cycles
 
 
+@pytest.mark.slow
 @ARCHITECTURES
 def test_a_sum_by_one_color_whose_routes_are_rewritten(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each PE gets the sum of its row, also at the second launch; reference and core agree in the clocks."""

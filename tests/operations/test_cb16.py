@@ -36,6 +36,7 @@ def test_known_patterns() -> None:
     assert cb16.bits(math.nextafter(2.0**21 - 2.0**10, 0)) == 0x7DFF
 
 
+@pytest.mark.slow
 def test_every_pattern_is_its_number(numbers: list[float]) -> None:
     assert all(same(cb16.from_bits(pattern), number) for pattern, number in enumerate(numbers))
     wanted = [0x7F00 | pattern & 0x8000 if number != number else pattern for pattern, number in enumerate(numbers)]

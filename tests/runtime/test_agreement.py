@@ -84,6 +84,7 @@ SMALL = """flow.fabric @small target "wse3" grid 1 by 1 {
 }"""
 
 
+@pytest.mark.slow
 def test_a_program_is_reduced_to_what_matters() -> None:
     """Nothing is left that can be left out; a block goes as a whole."""
     program = RandomProgram(SMALL, (3,), (), ())

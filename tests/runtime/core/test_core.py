@@ -113,6 +113,7 @@ RING = """flow.fabric @ring target "wse3" grid 2 by 1 {
 }"""
 
 
+@pytest.mark.slow
 def test_wavelets_that_go_round_for_ever_come_back_to_the_host() -> None:
     """Operations that hand wavelets to each other count no steps; where they are is told."""
     core = core_of(RING)
@@ -276,6 +277,7 @@ def test_cycles_of_an_element_are_those_of_the_target() -> None:
 # Memory of the host
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4, 12])
 def test_every_allocation_may_fail(seed: int) -> None:
     """Whichever fails, making or running the core raises MemoryError, and it can be destroyed."""

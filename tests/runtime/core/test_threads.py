@@ -59,6 +59,7 @@ def test_many_random_programs(program: RandomProgram) -> None:
     assert disagreements(program, SEVERAL) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(8), suppress_health_check=[HealthCheck.too_slow])
 @given(MISTAKES)
 def test_random_mistakes(program: RandomProgram) -> None:
@@ -82,6 +83,7 @@ def stencil_example() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width, height", [(24, 40), (40, 24)])
 def test_stencil(width: int, height: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads compute what numpy does, in as many cycles as one does, and count the same."""

@@ -32,6 +32,7 @@ def launch(machine: Machine, argument: int) -> None:
             machine.launch(row.row, [argument], machine.totals().cycles)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 12])
 def test_a_run_may_stop_after_any_step(seed: int) -> None:
     """Memory, clocks and counts are those of a run that goes on, and no step is taken beyond the last."""

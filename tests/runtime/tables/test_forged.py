@@ -106,6 +106,7 @@ def without_places(tables: Tables) -> None:
     tables["descriptors"]["address"][tables["descriptors"]["kind"] == KIND["f32"]] += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_warnings_without_a_place_are_bounded(executor: str) -> None:
     """Each operation of the loop warns, since no place says that it has been warned of."""

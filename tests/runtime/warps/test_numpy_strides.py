@@ -6,7 +6,9 @@ numpy has loops of its own for each way that elements can lie, and in some relea
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -175,29 +177,38 @@ def test_scalars_of_many_units(name: str, kinds: tuple[str, ...]) -> None:
         assert bits(found) == bits(expected), (length, stride, other)
 
 
-def used() -> list[tuple[str, bool]]:
-    """Every ufunc that the sources name, and whether they give it `out` somewhere."""
-    found: dict[str, bool] = {}
-    for folder in ("runtime", "host", "frontend"):
-        for file in sorted((PACKAGE / folder).rglob("*.py")):
-            text = file.read_text()
-            # Most files do without numpy, and parsing them takes long.
-            for node in ast.walk(ast.parse(text)) if "np." in text else ():
-                match node:
-                    case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr=name), keywords=keywords):
-                        found[name] = found.get(name, False) or any(keyword.arg == "out" for keyword in keywords)
-                    case ast.Attribute(value=ast.Name(id="np"), attr=name):
-                        found.setdefault(name, False)
-                    case _:
-                        pass
-    return sorted(
-        (name, out) for name, out in found.items() if isinstance(getattr(np, name, None), np.ufunc) and name != "matmul"
+def sources() -> list[str]:
+    return [
+        file.read_text()
+        for folder in ("runtime", "host", "frontend")
+        for file in sorted((PACKAGE / folder).rglob("*.py"))
+    ]
+
+
+def used() -> list[str]:
+    """Return the names of the ufuncs that the sources use, without parsing them: this is done in every collection."""
+    names = {name for text in sources() for name in re.findall(r"\bnp\.(\w+)", text)}
+    return sorted(name for name in names if isinstance(getattr(np, name, None), np.ufunc) and name != "matmul")
+
+
+@cache
+def used_with_out() -> frozenset[str]:
+    """Return the names of the functions of numpy to which the sources give `out` somewhere."""
+    calls = (node for text in sources() for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    return frozenset(
+        call.func.attr
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id == "np"
+        and any(keyword.arg == "out" for keyword in call.keywords)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(("name", "with_out"), used())
-def test_numpy_functions(name: str, with_out: bool) -> None:
+@pytest.mark.parametrize("name", used())
+def test_numpy_functions(name: str) -> None:
     function = getattr(np, name)
     kinds = [np.dtype(code) for code in "?bBhHiIqQefd"]
     checked = 0
@@ -218,7 +229,7 @@ def test_numpy_functions(name: str, with_out: bool) -> None:
             expected, found = np.atleast_1d(function(*copies)), np.atleast_1d(function(*views))
             # Functions that are not exact round in two ways.
             np.testing.assert_allclose(found.astype(float), expected.astype(float), rtol=1e-3, err_msg=str(stride))
-            for step in WRITTEN if with_out and function.nout == 1 else []:
+            for step in WRITTEN if function.nout == 1 and name in used_with_out() else []:
                 memory = np.zeros(ROOM, np.asarray(sample).dtype)
                 function(*views, out=walk(memory, length, step))
                 assert bits(walk(memory, length, step)) == bits(expected), (dtype, length, stride, step)
