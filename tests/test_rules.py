@@ -16,6 +16,7 @@ RULES = rules()
 SECTIONS = sections()
 
 
+@pytest.mark.slow
 def test_every_cited_rule_exists() -> None:
     found = ((path.relative_to(ROOT), cited(text) - RULES.keys()) for path, text in texts())
     assert {str(path): sorted(unknown) for path, unknown in found if unknown} == {}

@@ -257,6 +257,7 @@ def test_a_link_carries_what_lies_beyond(operation: int, monkeypatch: pytest.Mon
     assert commands == {(link, EAST): 1 for link, way in expected if way == WEST}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("operation", [0, 3])
 def test_a_wavelet_a_cycle(operation: int, arch: str) -> None:
@@ -426,6 +427,7 @@ def test_errors_of_a_run(csl: Csl, call: str, message: str) -> None:
         start(csl, pe(call)).launch("run", 7)
 
 
+@pytest.mark.slow
 def test_a_callback_without_a_task(csl: Csl) -> None:
     with pytest.raises(LoomError, match=r"pe\.csl:.* on PE .*: no task is bound to local task id 16; bind one"):
         start(csl, pe("mpi_x.broadcast(0, &words, 4, @get_local_task_id(16));")).launch("run", 7)

@@ -593,6 +593,7 @@ def test_wrong_parameters_of_the_fft(csl: Csl, old: str, new: str, message: str)
     rejects(csl, layout, pe, message, params={"N": "4", "WIDTH": "2"})
 
 
+@pytest.mark.slow
 def test_wrong_norm(csl: Csl) -> None:
     simulator = fft_simulator(csl, FFT_LAYOUT, "wse3", 2, 1)
     with pytest.raises(loomir.LoomError, match=r"the norm must be 0 \(backward\), 1 \(ortho\) or 2 \(forward\)"):

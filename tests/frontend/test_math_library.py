@@ -41,6 +41,7 @@ OF_INTEGERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("type", INTEGERS)
 def test_functions_of_integers(csl: Csl, type: str) -> None:

@@ -43,6 +43,7 @@ def test_every_pattern_is_its_number(numbers: list[float]) -> None:
     assert [cb16.bits(number) for number in numbers] == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [0, 0x8000])
 def test_rounding_between_all_neighbors(numbers: list[float], sign: int) -> None:
     """Half way between two numbers the even one is nearest; a little to one side, the one there."""

@@ -131,6 +131,7 @@ def test_wavelets_that_go_round_for_ever_come_back_to_the_host() -> None:
 # Beside the reference
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 1 << 32))
 def test_random_programs(seed: int) -> None:
