@@ -305,16 +305,21 @@ next:
         save_stack(core, pe);                                                                                          \
         return SUSPENDED;                                                                                              \
     } while (0)
-/* A configuration register is used in the order of time: the task waits until nothing earlier can happen. */
+/* The task waits until nothing earlier can happen, and goes on at the same instruction. */
+#define AWAIT_ORDER                                                                                                    \
+    do {                                                                                                               \
+        frame->pc = ip;                                                                                                \
+        pe->stopped = false;                                                                                           \
+        save_stack(core, pe);                                                                                          \
+        schedule(core, now, EVENT_ACCESS, pe->number, 0, pe);                                                          \
+        return SUSPENDED;                                                                                              \
+    } while (0)
+/* A configuration register is used in the order of time. */
 #define WAIT_FOR_TURN                                                                                                  \
     do {                                                                                                               \
         pe->now = now;                                                                                                 \
         if (core->present != now) {                                                                                    \
-            frame->pc = ip;                                                                                            \
-            pe->stopped = false;                                                                                       \
-            save_stack(core, pe);                                                                                      \
-            schedule(core, now, EVENT_ACCESS, pe->number, 0, pe);                                                      \
-            return SUSPENDED;                                                                                          \
+            AWAIT_ORDER;                                                                                               \
         }                                                                                                              \
     } while (0)
 #define COUNT_STEP(after)                                                                                              \
@@ -552,6 +557,7 @@ next:
         now = after;
         switch (how) {
         case WENT_WRONG: return FAILED;
+        case AWAITS_ORDER: AWAIT_ORDER;
         case WAITS:
             if (ip->b != NO_REGISTER) {
                 r[ip->b] = 1;

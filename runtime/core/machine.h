@@ -956,7 +956,7 @@ static inline void note_plain(const struct core *core, struct descriptor *stream
 }
 
 /* operations.c */
-enum { DONE_NOW, WAITS, WENT_WRONG };
+enum { DONE_NOW, WAITS, WENT_WRONG, AWAITS_ORDER = 4 }; /* NOT_QUICK is another; the last is to be applied again */
 int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
           uint32_t where, cycle *now);
 void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control);

@@ -517,7 +517,20 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     return has_failed(core) ? WENT_WRONG : how;
 }
 
-/* Runs or starts an operation at `*now`, and moves that on; WAITS if the task has to wait for its end. */
+/* Returns whether an operation is to be issued behind all that happens earlier, and some of that may be open: its
+ * wavelets come behind those of a use of the queue before it, and what is under way then decides if it can be held back. */
+static bool has_to_be_in_order(const struct core *core, const struct pe *pe, const struct operation *operation,
+                               const struct descriptor *destination, bool receives, cycle now) {
+    bool sends = destination->type == QUEUE_RUN;
+    if (core->present == now || !(sends || receives)) {
+        return false;
+    }
+    return (sends && resource_of(pe, core->queue_place[destination->row])->ends >= NEVER) ||
+           (pe->class->levels != 0 && may_be_held(pe, operation));
+}
+
+/* Runs or starts an operation at `*now`, and moves that on; WAITS if the task has to wait for its end, AWAITS_ORDER if it
+ * has to wait until nothing earlier can happen, and then apply it. */
 int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
           uint32_t where, cycle *now) {
     bool holds = false, in_registers = true; /* numbers aside */
@@ -532,16 +545,19 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
             return WENT_WRONG;
         }
     }
+    bool receives = operands[0].descriptor.type == FIFO_END;
+    for (int k = 1; k <= operation->sources; k++) {
+        receives |= !operands[k].is_number && operands[k].descriptor.type != MEMORY_WALK;
+    }
+    if (has_to_be_in_order(core, pe, operation, &operands[0].descriptor, receives, *now)) {
+        return AWAITS_ORDER;
+    }
     if (core->traces) {
         trace_issue(core, pe, operation, where, *now);
     }
     int64_t count = count_of(pe, operation, operands);
     if (holds) {
         move_registers(pe, operation, operands, count);
-    }
-    bool receives = operands[0].descriptor.type == FIFO_END;
-    for (int k = 1; k <= operation->sources; k++) {
-        receives |= !operands[k].is_number && operands[k].descriptor.type != MEMORY_WALK;
     }
     if (core->issued != NULL) {
         uint64_t *issued = core->issued[operation->number];

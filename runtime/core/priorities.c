@@ -152,6 +152,20 @@ bool is_never_held(const struct pe *pe, const struct operation *operation) {
     return pe->class->levels >> (level_of(pe->class, operation) + 1) == 0;
 }
 
+/* Returns whether operations that are not done yet, as far as is known, may hold back one for which its task waits. */
+bool may_be_held(const struct pe *pe, const struct operation *operation) {
+    if (operation->is_async) {
+        return false;
+    }
+    const struct datapath *datapath = datapath_of(pe);
+    for (int other = level_of(pe->class, operation) + 1; other < LEVELS; other++) {
+        if (datapath->open[other] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Returns whether something can hold back an operation that is issued at a time. While a task waits for its operation it
  * issues no other, so that what can hold that back has been issued. */
 static bool can_be_held(const struct pe *pe, const struct operation *operation, cycle time) {
@@ -160,10 +174,8 @@ static bool can_be_held(const struct pe *pe, const struct operation *operation, 
     if (pe->class->levels >> (level + 1) == 0 || operation->is_async) {
         return pe->class->levels >> (level + 1) != 0;
     }
-    for (int other = level + 1; other < LEVELS; other++) {
-        if (datapath->open[other] > 0) {
-            return true;
-        }
+    if (may_be_held(pe, operation)) {
+        return true;
     }
     for (const struct work *work = datapath->works; work != NULL; work = work->next) {
         if (work->level > level && end_of(work) > time) {
@@ -328,21 +340,10 @@ static void send_one(struct core *core, struct turn *turn, cycle time) {
     send_accepted(core, send, done);
 }
 
-/* Returns whether a send on a queue waits for its turn already. */
-static bool is_awaited(const struct pe *pe, uint32_t row) {
-    for (const struct turn *turn = datapath_of(pe)->sends; turn != NULL; turn = turn->next) {
-        if (turn->stream.row == row) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Returns whether a send takes turns, from its issue on, or is handed over at once. Its wavelets come behind those of
- * sends before it. */
+/* Returns whether a send takes turns, from its issue on, or is handed over at once. */
 bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle rate,
                     int64_t count, const struct queue *queue) {
-    if (queue->network == 0 && (can_be_held(pe, operation, issued) || is_awaited(pe, queue->number))) {
+    if (queue->network == 0 && can_be_held(pe, operation, issued)) {
         return true;
     }
     note_work(core, pe, operation, issued, rate, rate, count);

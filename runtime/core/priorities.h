@@ -13,6 +13,7 @@ bool has_turns(const struct pe *pe);
 bool is_never_held(const struct pe *pe, const struct operation *operation);
 
 /* What is called only where the operations of a class have several levels */
+bool may_be_held(const struct pe *pe, const struct operation *operation);
 void note_work(struct core *core, struct pe *pe, const struct operation *operation, cycle first, cycle rate, cycle cost,
                int64_t count);
 void begin_to_receive(struct core *core, struct open *open, cycle issued);

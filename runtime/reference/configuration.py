@@ -16,7 +16,7 @@ from .order import Kind
 
 if TYPE_CHECKING:
     from .machine import Machine
-    from .pes import PE, Frame
+    from .pes import PE
     from .switches import Router
 
 
@@ -25,11 +25,12 @@ def is_register(machine: Machine, address: int, size: int) -> bool:
     return size == 2 and not address & 1 and address // 2 in machine.registers.addresses
 
 
-def waits_for_turn(machine: Machine, pe: PE, frame: Frame) -> bool:
-    """Return True if the task has to wait for its turn; it then goes on at the same instruction."""
+def awaits_order(machine: Machine, pe: PE) -> bool:
+    """Return True if the task has to wait until nothing earlier can happen; it then goes on at the same instruction."""
     if pe.turn == pe.now:
         return False
-    frame.pc -= 1
+    assert pe.frame is not None
+    pe.frame.pc -= 1
     machine.order.schedule(pe.now, Kind.ACCESS, pe.number, (0,), partial(_go_on, machine, pe))
     return True
 

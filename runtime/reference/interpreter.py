@@ -220,7 +220,7 @@ def load(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> bool
     address = address_of(machine, pe, frame, access, b, is_load=True)
     if address < pe.bytes:
         bits = pe.read(address, bytes_of(kind))
-    elif configuration.waits_for_turn(machine, pe, frame):
+    elif configuration.awaits_order(machine, pe):
         return True
     else:
         bits = configuration.read(machine, pe, address // 2, place(frame))
@@ -236,7 +236,7 @@ def store(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> boo
     bits = to_bits(frame.registers[a], kind)
     if address < pe.bytes:
         pe.write(address, bytes_of(kind), bits)
-    elif configuration.waits_for_turn(machine, pe, frame):
+    elif configuration.awaits_order(machine, pe):
         return True
     else:
         configuration.write(machine, pe, address // 2, bits, place(frame))

@@ -14,11 +14,12 @@ from ..fabric.model import UNBOUNDED
 from ..findings import MAX_WALK, Code
 from ..tables.instructions import CONTROL_NUMBER
 from .arithmetic import WIDE
+from .configuration import awaits_order
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
 from .elements import Operand, compute, set_to_zero, zeroed_place
 from .endings import settle, signal
 from .pes import PE, Issue
-from .priorities import HeldSend, note_work, turn_of
+from .priorities import HeldSend, may_be_held, note_work, turn_of
 from .receiving import deliver, receive
 from .sending import transmit
 from .sends import Send
@@ -29,20 +30,23 @@ if TYPE_CHECKING:
 
 
 def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
-    """Run or start an operation on its operands, the destination first; return False if its task has to wait."""
+    """Run or start an operation on its operands, the destination first; return False if its task has to wait, for
+    the end of that or to apply it later."""
     _check_operands(machine, issue, operands)
     in_registers = all(isinstance(operand, Held | int) for operand in operands)
     issue, operands, moving = _from_registers(machine, issue, operands)
-    if machine.trace is not None:
-        machine.trace.issues(issue)
     destination, *sources = operands
     assert not isinstance(destination, int)
+    receives = isinstance(destination, FifoEnd) or any(isinstance(source, Wavelets | FifoEnd) for source in sources)
+    if _has_to_be_in_order(machine, issue, destination, receives=receives) and awaits_order(machine, issue.pe):
+        return False
+    if machine.trace is not None:
+        machine.trace.issues(issue)
     count = element_count(issue.pe, destination, sources)
     for held in moving:
         assert isinstance(held.descriptor, Walk)
         moved = held.descriptor.behind(count)
         issue.pe.registers[held.register] = held._replace(descriptor=moved, load=None)
-    receives = isinstance(destination, FifoEnd) or any(isinstance(source, Wavelets | FifoEnd) for source in sources)
     if machine.counted is not None:
         kind = TO_RECEIVE if receives else TO_SEND if isinstance(destination, Wavelets) else IN_MEMORY
         kind = IN_REGISTERS if in_registers else kind
@@ -68,6 +72,17 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
     if machine.trace is not None:
         machine.trace.completes(issue, issue.pe.now, count)
     return True
+
+
+def _has_to_be_in_order(machine: Machine, issue: Issue, destination: Descriptor, *, receives: bool) -> bool:
+    """Return True if an operation is to be issued behind all that happens earlier, and some of that may be open.
+
+    Its wavelets come behind those of a use of the queue before it, and what is under way then decides if it can be held
+    back.
+    """
+    if isinstance(destination, Wavelets) and issue.pe.outputs[destination.queue].resource.is_open:
+        return True
+    return (receives or isinstance(destination, Wavelets)) and may_be_held(machine, issue)
 
 
 def _check_operands(machine: Machine, issue: Issue, operands: list[Operand]) -> None:
@@ -175,7 +190,7 @@ def _send(
         used.append(machine.thread(pe, issue.settings.microthread))
     for resource in used:
         resource.use(issue.user, issued, done)
-    turn = turn_of(machine, issue, queue.number) if count and queue.network is None else None
+    turn = turn_of(machine, issue) if count and queue.network is None else None
     if turn is not None:
         payload = compute(machine, issue, destination, sources, 0, count, {})
         set_to_zero(issue, destination, sources, 0, count)

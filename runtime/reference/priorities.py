@@ -87,21 +87,15 @@ class Datapath:
     """The levels of the operations that receive, or are held back, and are not done."""
     turns: int = 0
     """The number of open operations that can be held back."""
-    sends: list[int] = field(default_factory=list[int])
-    """The queues of those that send."""
     issued: int = 0
     most: int = MAX_WORKS
     """Works from which on those that are done are looked for."""
     looked: int = 0
     """When one of these has looked last; what was done by then is forgotten."""
 
-    def turn(self, level: int, time: int, *, is_async: bool, queue: int | None) -> Turn | None:
-        """Return the turns of an operation that is issued at a time, if it sends alone on a queue; None if nothing can
-        hold it back.
-
-        The wavelets of a send come behind those of sends before it.
-        """
-        if not (self._can_be_held(level, time, is_async=is_async) or queue in self.sends):
+    def turn(self, level: int, time: int, *, is_async: bool) -> Turn | None:
+        """Return the turns of an operation that is issued at a time; None if nothing can hold it back."""
+        if not self._can_be_held(level, time, is_async=is_async):
             return None
         self.issued += 1
         return Turn(level, self.issued)
@@ -113,8 +107,13 @@ class Datapath:
         """
         if not self.levels >> level + 1:
             return False
-        is_alone = all(other <= level for other in self.open)
-        return is_async or not is_alone or any(work.level > level and work.end > time for work in self.works)
+        if is_async or self.has_open_above(level):
+            return True
+        return any(work.level > level and work.end > time for work in self.works)
+
+    def has_open_above(self, level: int) -> bool:
+        """Return True if operations of a higher level are not done yet, as far as is known."""
+        return any(other > level for other in self.open)
 
     def begin(self, level: int, turn: Turn | None) -> None:
         """Note that an operation is under way."""
@@ -173,13 +172,19 @@ def note_work(machine: Machine, issue: Issue, first: int, rate: int, cost: int, 
         pe.datapath.note(Work(level_of(machine, issue), first, rate, cost, count), now)
 
 
-def turn_of(machine: Machine, issue: Issue, queue: int | None = None) -> Turn | None:
-    """Return the turns of an operation that its PE issues now, if it sends alone on a queue; None if nothing can hold
-    it back."""
+def turn_of(machine: Machine, issue: Issue) -> Turn | None:
+    """Return the turns of an operation that its PE issues now; None if nothing can hold it back."""
     datapath = issue.pe.datapath
     if datapath is None:
         return None
-    return datapath.turn(level_of(machine, issue), issue.pe.now, is_async=issue.is_async, queue=queue)
+    return datapath.turn(level_of(machine, issue), issue.pe.now, is_async=issue.is_async)
+
+
+def may_be_held(machine: Machine, issue: Issue) -> bool:
+    """Return True if operations that are not done yet, as far as is known, may hold back one for which its task
+    waits."""
+    datapath = issue.pe.datapath
+    return datapath is not None and not issue.is_async and datapath.has_open_above(level_of(machine, issue))
 
 
 # Sends
@@ -209,7 +214,6 @@ class HeldSend:
         datapath = self.send.issue.pe.datapath
         assert datapath is not None
         datapath.begin(self.turn.level, self.turn)
-        datapath.sends.append(self.stream.queue)
         self._await_turn(machine)
 
     def _ready(self, machine: Machine) -> int | None:
@@ -244,7 +248,6 @@ class HeldSend:
         self.time = cycle + len(elements) * self.rate
         if is_last:
             datapath.end(self.turn.level, self.turn)
-            datapath.sends.remove(self.stream.queue)
             accept(machine, self.send, self.time + self.setup)
         else:
             self._await_turn(machine)

@@ -154,7 +154,8 @@ class Simulated:
     count: int
     there: list[int] | None
     """When each of its wavelets is there; None if it reads none."""
-    needs_credits: bool
+    needs_credits: bool | None
+    """None of a send for which its task waits: if something of higher priority is under way when it is issued."""
     busy: int = -1
     takes: list[int] = field(default_factory=list[int])
 
@@ -168,6 +169,9 @@ def simulate(operations: list[Simulated], credits_: list[int], capacity: int, un
                 continue
             if its.there is not None and its.there[number] > cycle:
                 continue
+            if its.needs_credits is None:
+                above = [other for other in operations if other.level > its.level]
+                its.needs_credits = any(len(each.takes) < each.count or each.busy > cycle for each in above)
             if its.needs_credits and number >= capacity and credits_[number - capacity] > cycle:
                 continue
             if any(other.level > its.level and other.busy > cycle for other in operations):
@@ -186,7 +190,7 @@ def times(events: list[dict[str, Any]], kind: str, at: tuple[int, int], queue: s
 
 
 PRIORITY = st.sampled_from([None, "low", "medium", "high"])
-PART = st.tuples(PRIORITY, st.booleans(), st.integers(0, 12))
+PART = st.tuples(PRIORITY, st.booleans(), st.integers(0, 12) | st.integers(20, 60))
 SENDS = st.lists(st.tuples(st.integers(0, 15), st.integers(1, 25)), min_size=1, max_size=3)
 
 
@@ -233,7 +237,7 @@ def test_higher_priorities_go_first(case: Case) -> None:
         cost = SLOW if part.is_slow else 1
         if part.queue == "out":
             can_be_held = any(other > level for other in levels)
-            operations.append(Simulated(level, issue, cost, total, None, can_be_held))
+            operations.append(Simulated(level, issue, cost, total, None, None if part.is_sync else can_be_held))
         else:
             there = [time + latency for time in times(events, "sent", SIDES[part.queue], "out")]
             operations.append(
@@ -300,3 +304,65 @@ def test_wavelets_of_a_later_send_come_behind_those_that_wait_for_their_turns(is
     )
     machine.run()
     assert machine.read_symbol("a")[0, 1, :6].tolist() == [1, 1, 1, 2, 2, 2]
+
+
+def test_what_has_ended_holds_no_later_send_back() -> None:
+    """Nothing is under way when the task issues its send, also where wavelets of the east are known of only later."""
+    sends = {side: [(0, 1)] for side in SIDES}
+    parts = [Part(side, "high", is_slow=False, turns=0) for side in SIDES]
+    parts.append(Part("out", None, is_slow=True, turns=60, is_sync=True))
+    trace = io.BytesIO()
+    load(parse(program("wse3", parts, sends, 60, 120, None)), trace=trace, prices=PRICES).run()
+    events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
+    sent = times(events, "sent", (1, 1), "out")
+    assert sent == list(range(sent[0], sent[0] + 60 * SLOW, SLOW))
+    assert times(events, "taken", (1, 2), "in")[0] > sent[-1], "it waits for no room, or the test shows nothing"
+
+
+@pytest.mark.parametrize("priority", ["", ", priority = low"])
+@pytest.mark.parametrize("later", ["", " async(microthread = 2)", " async(microthread = 2, priority = medium)"])
+def test_wavelets_of_a_send_come_behind_those_that_are_passed_on_before(priority: str, later: str) -> None:
+    """The operation that passes on what comes from the east has ended before its task sends on the same queue."""
+    stream = "!flow.stream<f32>"
+    body = f"""%n = arith.constant 2.0 : f32
+      %q = flow.queue_stream @in extent 3 : {stream}
+      %o = flow.queue_stream @out extent 3 : {stream}
+      flow.apply fmovs %o, %q async(microthread = 1{priority}) : {stream}, {stream}
+      {spin(40)}
+      flow.apply fmovs %o, %n{later} : {stream}, f32"""
+    source = f"""%n = arith.constant 1.0 : f32
+      {spin(8)}
+      %o = flow.queue_stream @out extent 3 : {stream}
+      flow.apply fmovs %o, %n : {stream}, f32"""
+    last = f"""%a = flow.stream @a at 0 strides [1] extents [6] : {stream}
+      %q = flow.queue_stream @in extent 6 : {stream}
+      flow.apply fmovs %a, %q : {stream}, {stream}"""
+    machine = load(
+        parse(f"""flow.fabric @passes target "wse3" grid 3 by 1 {{
+          flow.color @c = 0
+          flow.color @d = 1
+          flow.route @c on [2, :] from [ramp] to [west]
+          flow.route @c on [1, :] from [east] to [ramp]
+          flow.route @d on [1, :] from [ramp] to [west]
+          flow.route @d on [0, :] from [east] to [ramp]
+          flow.units @receiver on [0, :] words 1200 {{
+            {buffers()}
+            flow.export @a as "a"
+            flow.queue input @in id 2 colors [@d on [:, :]]
+            {main(last)}
+          }}
+          flow.units @middle on [1, :] words 1200 {{
+            {buffers()}
+            flow.queue input @in id 2 colors [@c on [:, :]]
+            flow.queue output @out id 3 colors [@d on [:, :]]
+            {main(body)}
+          }}
+          flow.units @source on [2, :] words 1200 {{
+            {buffers()}
+            flow.queue output @out id 3 colors [@c on [:, :]]
+            {main(source)}
+          }}
+        }}""")
+    )
+    machine.run()
+    assert machine.read_symbol("a")[0, 0, :6].tolist() == [1, 1, 1, 2, 2, 2]
