@@ -14,9 +14,17 @@ class CslError(LoomError):
     `message` and `location` are those of the first; str() shows all, each with its source line, caret and notes.
     """
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+    def __init__(self, diagnostics: Sequence[Diagnostic], unreported: int = 0) -> None:
         super().__init__(diagnostics[0].message, diagnostics[0].location)
         self.diagnostics = tuple(diagnostics)
+        self.unreported = unreported
+        """How many more errors there are."""
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.diagnostics))
+        return "\n".join([*map(str, self.diagnostics), *self.closing_notes])
+
+    @property
+    def closing_notes(self) -> list[str]:
+        """What is said of all errors together, a line each."""
+        count = self.unreported
+        return [f"note: {count} more error{'' if count == 1 else 's'}, not shown"] if count else []

@@ -95,7 +95,7 @@ def _records(error: LoomError) -> list[dict[str, Any]]:
             [record("note", note.message, note.source.location(note.start)) for note in one.notes],
         )
         for one in diagnostics
-    ]  # fmt: skip
+    ] + [record("note", text.removeprefix("note: "), None) for text in getattr(error, "closing_notes", ())]  # fmt: skip
 
 
 def _write(records: Sequence[dict[str, Any]]) -> None:

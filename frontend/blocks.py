@@ -10,7 +10,8 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from ..csl import syntax
-from . import control
+from ..csl.errors import CslError
+from . import control, recovery
 from .evaluator import Evaluator
 from .frames import Break, Continue
 from .values import VOID, Value, boolean, is_ssa
@@ -18,21 +19,33 @@ from .values import VOID, Value, boolean, is_ssa
 
 def run(ev: Evaluator, statements: Sequence[syntax.Node], then: Function[[], None] | None = None) -> None:
     """Execute statements in order, and `then`; after a jump that may have been taken, only if it has not."""
+    failed: CslError | None = None
+    before = None
     for position, node in enumerate(statements):
         ev.step(node)
-        ev.execute(node)
+        if ev.mistakes is not None:
+            before = recovery.Before(ev) if recovery.goes_on(ev) else None
+        try:
+            ev.execute(node)
+        except CslError as error:
+            failed = recovery.after(ev, error, node, before)
         if ev.builder is None:
             continue
         left = has_left(ev)
         if left is True:
-            return
+            break
         if left is not False:
             rest = statements[position + 1 :]
+            if failed is not None:
+                then = None
             if rest or then is not None:
-                guarded(ev, left, lambda rest=rest: run(ev, rest, then), node)
-            return
-    if then is not None:
-        then()
+                guarded(ev, left, lambda rest=rest, then=then: run(ev, rest, then), node)
+            break
+    else:
+        if then is not None and failed is None:
+            then()
+    if failed is not None:
+        raise failed
 
 
 def run_whole(ev: Evaluator, statements: Sequence[syntax.Node]) -> None:

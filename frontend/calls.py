@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Generator, Hashable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import FunctionType
@@ -15,7 +15,7 @@ from ..csl.errors import CslError
 from ..csl.source import Note
 from ..dialects import wse
 from ..dialects.machine.code import CodeOperation
-from . import comptime_known, control, emit, recursion, types
+from . import comptime_known, control, emit, recovery, recursion, types
 from .asking import is_shareable, key_of, question
 from .blocks import fail_jump, never_ends, run_body
 from .checking import check, unknown
@@ -358,7 +358,8 @@ def _body(ev: Evaluator, function: Callable, frame: Frame, emit: Emit, node: syn
     if not found.is_tail:
         return _stand_and_call(ev, function, frame, node)
     try:
-        return _looped(ev, function, frame, before, node)
+        with recovery.on_trial(ev) if found.differs else nullcontext():
+            return _looped(ev, function, frame, before, node)
     except CslError:
         if not found.differs:
             raise
@@ -597,7 +598,8 @@ def _outline(
         ev.spent_around.append(here)
         # Errors of a body whose arguments are not known are none of the program's: it is emitted in place then.
         try:
-            known[key] = _emit_shared(ev, function, parameters, result)
+            with recovery.on_trial(ev):
+                known[key] = _emit_shared(ev, function, parameters, result)
         except CslError:
             known[key] = None
         finally:

@@ -14,7 +14,8 @@ from ..csl.source import Diagnostic, Note
 from . import types
 from .comptime_known import reason
 from .emit import Builder, has_one_register
-from .evaluator import Evaluator, Mistyped, Unchecked
+from .errors import Mistyped
+from .evaluator import Evaluator, Unchecked
 from .types import Type
 from .values import VOID, Local, Split, Value, WidthChanges
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable as Function
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from . import (
     memcpy_resources,
     message_passing,
     packing,
+    recovery,
     types,
 )
 from .blocks import run_whole
@@ -39,11 +40,12 @@ from .builtins.layout import Tiles
 from .builtins.tasks import bind_alternates, check_ids, task_arguments
 from .classes import UnitClass, group
 from .emit import Builder
-from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, in_program, split_lanes, suggestion
+from .errors import Ended, Poisoned, UnknownDescriptor, in_program
+from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
 from .frames import Frame
 from .modules import Global, Module, is_exported_variable
 from .pe import Binding, PeProgram, Rotation, color_symbol, location
-from .places import Memory, UnknownDescriptor
+from .places import Memory
 from .rectangle import Places, Routers, check_tiles, placement
 from .registry import load_rules
 from .search_path import SearchPath
@@ -134,8 +136,26 @@ def compile_layout(
     options.max_inlined_iterations = max_inlined_iterations
     options.call_depth = min(comptime_func_depth_limit or DEFAULT_CALL_DEPTH, MAX_CALL_DEPTH)
     options.sections = dict(link_sections or {})
-    with deep_evaluation(str(path)):
+
+    def compile(session: Session) -> CompiledLayout:
         return _Compiler(session, Path(path), dict(params or {}), dict(colors or {})).compile()
+
+    with deep_evaluation(str(path)):
+        try:
+            return compile(session)
+        except CslError as error:
+            raise recovery.all_errors(error, session.files, lambda found: compile(_again(session, found))) from None
+
+
+def _again(session: Session, mistakes: recovery.Mistakes) -> Session:
+    """Return a session for looking for all errors of a program, which prints nothing again."""
+
+    def ignore(line: str) -> None:
+        pass
+
+    again = Session(replace(session.options, print=ignore))
+    again.files, again.mistakes = session.files, mistakes
+    return again
 
 
 def start_session(
@@ -181,7 +201,8 @@ class _Compiler:
     def compile(self) -> CompiledLayout:
         ev, module = self._layout()
         tiles = [effect.arguments[0] for effect in ev.effects if effect.name == "tile"]
-        check_tiles(self.session, tiles)
+        with recovery.going_on(ev):
+            check_tiles(self.session, tiles)
         assembly = Assembly(self.session, str(self.path))
         program = assembly.program(_symbol(self.path.stem), tiles, ev.effects)
         program.location = location(module.file.source, module.file)
@@ -207,12 +228,12 @@ class _Compiler:
         for kind in (syntax.Layout, syntax.ComptimeBlock):
             for declaration in module.file.declarations:
                 if isinstance(declaration, kind) and not (kind is syntax.ComptimeBlock and self._is_code(ev)):
-                    with ev.framed(Frame(module, comptime=True)), ev.scope():
+                    with recovery.going_on(ev), ev.framed(Frame(module, comptime=True)), ev.scope():
                         run_whole(ev, declaration.body.statements)
         if self.session.rectangle is None:
             ev.frames.append(Frame(module))
             ev.frame = ev.frames[-1]
-            ev.fail(blocks[0], "the layout does not set a rectangle; call @set_rectangle first")
+            ev.fail_for_lack(blocks[0], "the layout does not set a rectangle; call @set_rectangle first")
         ev.frame = Frame(module, comptime=True)
         return ev, module
 
@@ -289,11 +310,12 @@ class Assembly:
 
     def program(self, name: str, tiles: list[Tiles], effects: Sequence[Effect]) -> wse.ProgramOp:
         """Return the program of a rectangle, with as few programs of PEs as their params allow."""
+        session = self.session
         for effect in effects:
             if effect.name == "color":
-                self.routers.add(effect, of_layout=True)
+                with recovery.checked(session):
+                    self.routers.add(effect, of_layout=True)
         self.routers.number_filters()
-        session = self.session
         assert session.rectangle is not None
         pes: list[wse.PeOp] = []
         exports: list[tuple[PeProgram, Export]] = []
@@ -319,6 +341,12 @@ class Assembly:
                         if part.index is not None
                     ]
                     continue
+                except CslError as error:
+                    if session.mistakes is None or isinstance(error, Ended):
+                        raise
+                    session.mistakes.add(error)
+                    session.bodies.complete()
+                    continue
                 sharing.add(op)
                 session.bodies.complete()
                 pes.append(op)
@@ -326,8 +354,12 @@ class Assembly:
         if session.asks_for_queues and pes:
             pes[0].attributes["ordered"] = UnitAttr()
         if session.imports_memcpy:
-            memcpy_resources.check_routes(session, [*effects, *self.effects])
-        self.network = message_passing.check(session, self.pes, [*effects, *self.effects])
+            with recovery.checked(session):
+                memcpy_resources.check_routes(session, [*effects, *self.effects])
+        with recovery.checked(session):
+            self.network = message_passing.check(session, self.pes, [*effects, *self.effects])
+        if session.mistakes is not None:
+            raise Poisoned(session.mistakes.error(()).diagnostics)
         self._check_exports(exports)
         for section in session.options.sections.keys() - session.sections_used:
             session.warnings.append(
@@ -397,12 +429,15 @@ class Assembly:
         operations = bodies.emit()
         name = _fresh(_symbol(pe.name), names)
         names.add(name)
-        message_passing.check_queues(ev, pe)
-        memcpy_resources.check_pe(ev, pe)
+        with recovery.going_on(ev):
+            message_passing.check_queues(ev, pe)
+        with recovery.going_on(ev):
+            memcpy_resources.check_pe(ev, pe)
         if message_passing.concerns(session, pe):
             self.pes.append(pe)
         for route in pe.effects:
-            self.routers.add(route)
+            with recovery.going_on(ev):
+                self.routers.add(route)
         self.effects += pe.effects
         for stream in pe.host_streams:
             self.streams.setdefault(stream, []).append((unit_class.columns, unit_class.rows))
@@ -446,7 +481,7 @@ class _Bodies:
             declared = ev.session.files.declared(module.file)
             for name in declared.elaborated:
                 found = module.globals[name]
-                with ev.framed(Frame(module, comptime=True)):
+                with recovery.going_on(ev), ev.framed(Frame(module, comptime=True)):
                     if isinstance(found.node, syntax.Function):
                         linkage.check_function(ev, found)
                         continue
@@ -454,9 +489,10 @@ class _Bodies:
                     if is_exported_variable(found.node):
                         expressions.global_place(ev, found, found.node)
             for block in declared.comptime_blocks:
-                with ev.framed(Frame(module, comptime=True)), ev.scope():
+                with recovery.going_on(ev), ev.framed(Frame(module, comptime=True)), ev.scope():
                     run_whole(ev, block.body.statements)
-        linkage.check_symbols(ev, self._type_of)
+        with recovery.going_on(ev):
+            linkage.check_symbols(ev, self._type_of)
 
     def _type_of(self, found: Global) -> types.Type | None:
         with self.ev.framed(Frame(found.module, comptime=True)):
@@ -466,8 +502,10 @@ class _Bodies:
     def emit(self) -> list[Operation]:
         """Return the operations of the PE, in order."""
         pe = self.pe
-        bind_alternates(self.ev)
-        check_ids(self.ev)
+        with recovery.going_on(self.ev):
+            bind_alternates(self.ev)
+        with recovery.going_on(self.ev):
+            check_ids(self.ev)
         while pending := [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]:
             postponed: UnknownDescriptor | None = None
             before = len(self.finished)
@@ -478,6 +516,10 @@ class _Bodies:
                     # Code emitted later may say what the variable holds.
                     postponed = postponed or error
                     continue
+                except CslError as error:
+                    if self.ev.mistakes is None or isinstance(error, Ended):
+                        raise
+                    recovery.note(self.ev, error)
                 self.finished.add(key)
             if len(self.finished) == before and postponed is not None:
                 raise postponed
@@ -518,7 +560,7 @@ class _Bodies:
         ev.builder = Builder(block)
         try:
             for module, load in pe.initial_loads:
-                with ev.framed(Frame(module)):
+                with recovery.going_on(ev), ev.framed(Frame(module)):
                     load()
         finally:
             ev.builder = None

@@ -12,8 +12,9 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..csl import syntax
+from ..csl.errors import CslError
 from ..operations.bit_patterns import identity
-from . import types
+from . import recovery, types
 from .addresses import byte_address
 from .conversion import common_type
 from .emit import Builder, has_one_register, scalar
@@ -173,7 +174,12 @@ def branch(
     """Emit `if`: both sides are evaluated, and what they made of each variable and of the value is merged."""
     builder = ev.code
     start: _Start = {id(local): (local, local.value) for local in ev.live}
-    first, second = _side(ev, then, start), _side(ev, otherwise, start)
+    try:
+        first = _side(ev, then, start)
+    except CslError as error:
+        _give_back(start)
+        raise recovery.also(ev, error, lambda: _side(ev, otherwise, start)) from None
+    second = _side(ev, otherwise, start)
     merges = [_with_one_type(ev, merge, first, second, node) for merge in _changed_variables(first, second, start)]
     result = _value_of(ev, first, second, node)
     if isinstance(result, _Merge):
@@ -207,9 +213,14 @@ def _side(ev: Evaluator, run: Function[[], Value], start: _Start) -> _Side:
         ev.branches -= 1
         builder.leave()
     changed = {key: local.value for key, (local, before) in start.items() if local.value is not before}
+    _give_back(start)
+    return _Side(block, value, changed, _has_left(ev, changed))
+
+
+def _give_back(start: _Start) -> None:
+    """Let the variables hold what they held before a branch."""
     for local, before in start.values():
         local.value = before
-    return _Side(block, value, changed, _has_left(ev, changed))
 
 
 def _changed_variables(first: _Side, second: _Side, start: _Start) -> list[_Merge]:

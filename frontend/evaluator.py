@@ -26,6 +26,7 @@ from .addresses import pointer_word
 from .asking import Bodies, Journal, Results
 from .comptime_known import warn as warn_of_late
 from .emit import Builder, has_one_register
+from .errors import Ended, Mistyped
 from .filter_ids import FilterIds
 from .frames import Frame
 from .modules import (
@@ -38,6 +39,7 @@ from .modules import (
     is_wse3_only,
     library_names,
 )
+from .recovery import Mistakes
 from .registry import COERCIONS, EXPRESSIONS, PLACES, STATEMENTS
 from .scalars import fit, lifted, one
 from .search_path import SearchPath, is_file, listed
@@ -59,14 +61,6 @@ MAX_CALL_NOTES = 4
 _MEMCPY = str(LIBRARIES / "memcpy" / "memcpy.csl")
 
 WIDE_INTEGERS = f"integers of more than {types.MAX_RUN_TIME_BITS} bits are supported at compile time only"
-
-
-class Mistyped(CslError):
-    """A mistake that is one whatever the values are: types that do not fit, an assertion that never holds."""
-
-
-class Refused(Mistyped):
-    """What a library refuses of a program, in its own words."""
 
 
 class Unchecked(Exception):
@@ -139,6 +133,8 @@ class Session:
         """Colors whose routes programs change, or that they tear down, while they run."""
         self.color_names_of_pes: dict[int, str] = {}
         """What the code of PEs calls them."""
+        self.mistakes: Mistakes | None = None
+        """The errors found so far while all of a program are looked for; None if the first ends the compilation."""
 
     def color_name(self, number: int) -> str | None:
         """Return what the program calls a color, None if it gives it no name."""
@@ -242,6 +238,8 @@ class Evaluator:
         """True if code is evaluated for its errors alone (`checking`)."""
         self.branches = 0
         """Run-time branches and loops around the code being emitted."""
+        self.mistakes = session.mistakes
+        """Those of the session; None where an error ends what is evaluated."""
 
     @property
     def code(self) -> Builder:
@@ -269,6 +267,11 @@ class Evaluator:
     def fail(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
         """End the compilation with an error at a node of the file being evaluated."""
         raise self.error(node, message, *notes)
+
+    def fail_for_lack(self, node: syntax.Node, message: str) -> NoReturn:
+        """Fail as `fail` does, for what the layout or a comptime block does not say; it may be in one with an error."""
+        error = self.error(node, message)
+        raise error if self.mistakes is None else self.mistakes.for_lack(error)
 
     def mistyped(self, node: syntax.Node, message: str, *notes: Note) -> NoReturn:
         """End the compilation with an error that does not depend on the values."""
@@ -315,7 +318,7 @@ class Evaluator:
             end = steps.look(self.source, node)
             if end is not None:
                 at, source, message = end
-                raise CslError([Diagnostic(source, at.start, at.end, message, (*self._call_notes(),))])
+                raise Ended([Diagnostic(source, at.start, at.end, message, (*self._call_notes(),))])
 
     def initializes_global(self, node: syntax.Node) -> bool:
         """Return True if an expression is in the initial value of a global constant or param of this file."""
@@ -574,22 +577,6 @@ class Evaluator:
         looked = f", and none in {listed(search.directories())}" if search.directories() else ""
         known = ", ".join(f"<{library}>" for library in library_names())
         self.fail(node, f"there is no library {name}{looked}; there are: {known}")
-
-
-def in_program(error: CslError) -> CslError:
-    """Return an error that a library found, at the program's call or import of it."""
-    first = error.diagnostics[0]
-    if not is_of_library(first.source):
-        return error
-    for note in first.notes:
-        if isinstance(note, CallNote) and not is_of_library(note.source):
-            notes: list[Note] = []
-            if not isinstance(error, Refused):
-                notes.append(Note(first.source, first.start, first.end, "found here in the library"))
-                notes += (other for other in first.notes if other is not note)
-            moved = Diagnostic(note.source, note.start, note.end, first.message, notes)
-            return CslError([moved, *error.diagnostics[1:]])
-    return error
 
 
 def _advice(source: Type, target: Type) -> str:

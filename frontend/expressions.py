@@ -12,13 +12,14 @@ from xdsl.ir import SSAValue
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..targets.wavelets import EXTENTS
-from . import calls, control, emit, linkage, packing, scalars, source_names, types
+from . import calls, control, emit, linkage, packing, recovery, scalars, source_names, types
 from .addresses import HeldAddress, linear, moved
 from .asking import key_of, lasting_question, question
 from .checking import check_untaken
 from .comptime_known import reason
 from .comptime_known import warn as warn_of_late
 from .conversion import as_wanted, cast, check_addressable, equal, extremes, peer
+from .errors import Mistyped
 from .evaluator import Evaluator, Unchecked, suggestion
 from .frames import Break, Continue, Frame, Return
 from .modules import Global, Module
@@ -90,7 +91,8 @@ def _name(ev: Evaluator, node: syntax.Name) -> Place:
         return Temporary(constant)
     if node.name[:1] in ("i", "u") and node.name[1:].isdecimal() and node.name.isascii():
         return Temporary(Value(types.TYPE, _integer_type(ev, node)))
-    ev.mistyped(node, f"'{node.name}' is not declared{_similar(ev, node.name)}")
+    error = Mistyped(ev.error(node, f"'{node.name}' is not declared{_similar(ev, node.name)}").diagnostics)
+    raise error if ev.mistakes is None else ev.mistakes.of_undeclared(ev.source, node.name, error)
 
 
 def _integer_type(ev: Evaluator, node: syntax.Name) -> types.Int:
@@ -111,6 +113,7 @@ def local_place(local: Local) -> Place:
     if local.memory is not None:
         return Memory(local.memory, local.type, const=not local.mutable)
     if local.value is None:
+        recovery.check(local.type)
         local.value = Value(local.type, control.zero(local.type))
     return Held(local, local.value.type if local.type is types.COMPTIME_STRUCT else local.type)
 
@@ -154,6 +157,7 @@ def global_place(ev: Evaluator, found: Global, node: syntax.Node) -> Place:
 def resolve(ev: Evaluator, found: Global, node: syntax.Node) -> None:
     """Find the type and the initial value of a global, whatever the order of the text."""
     if found.type is not None:
+        recovery.check(found.type)
         return
     declaration = found.node
     assert isinstance(declaration, syntax.Variable)
@@ -166,6 +170,8 @@ def resolve(ev: Evaluator, found: Global, node: syntax.Node) -> None:
             frame.called_at = (ev.source, node.start, node.end, declaration.name)
         with ev.at_compile_time(), ev.framed(frame):
             _resolve(ev, found, declaration, node)
+    except CslError as error:
+        raise recovery.poison_global(ev, found, error) from None
     finally:
         found.resolving = False
 

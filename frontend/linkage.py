@@ -44,7 +44,7 @@ def definition(ev: Evaluator, found: Global) -> Global:
                 f"storage class; declare '{symbol}' 'export'",
                 Note(unshared.module.file.source, there.start, there.end, "declared here"),
             )
-        ev.fail(
+        ev.fail_for_lack(
             found.node,
             f"'{found.node.name}' is declared 'extern', and no other object is linked that defines '{symbol}'; export "
             "it in a module of this program",

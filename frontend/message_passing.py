@@ -9,7 +9,8 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Source
 from . import types
-from .evaluator import Effect, Evaluator, Refused, Session
+from .errors import Refused
+from .evaluator import Effect, Evaluator, Session
 from .memcpy_resources import MEMCPY
 from .pe import PeProgram
 from .values import Callable, Value, is_ssa

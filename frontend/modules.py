@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -127,9 +127,10 @@ class Declared:
     comptime_blocks: tuple[syntax.ComptimeBlock, ...]
 
     @classmethod
-    def of(cls, file: syntax.File) -> Declared:
-        """Sort the declarations of a file; raises CslError for two of one name."""
+    def of(cls, file: syntax.File) -> tuple[Declared, list[Diagnostic]]:
+        """Sort the declarations of a file, the first of each name; return errors about the others."""
         named: dict[str, syntax.Variable | syntax.Function] = {}
+        wrong: list[Diagnostic] = []
         for node in file.declarations:
             if not isinstance(node, syntax.Variable | syntax.Function):
                 continue
@@ -137,22 +138,24 @@ class Declared:
             if previous is not node:
                 message = f"'{node.name}' is declared twice; rename one"
                 note = Note(file.source, previous.start, previous.end, "first here")
-                raise CslError([Diagnostic(file.source, node.start, node.end, message, [note])])
+                wrong.append(Diagnostic(file.source, node.start, node.end, message, [note]))
             if isinstance(node, syntax.Function):
-                _check_parameters(file.source, node)
-        return cls(
+                wrong += _repeated_parameters(file.source, node)
+        found = cls(
             tuple(named.values()),
             tuple(name for name, node in named.items() if _is_elaborated(node)),
             tuple(node for node in file.declarations if isinstance(node, syntax.ComptimeBlock)),
         )
+        return found, wrong
 
 
-def _check_parameters(source: Source, function: syntax.Function) -> None:
+def _repeated_parameters(source: Source, function: syntax.Function) -> Iterator[Diagnostic]:
+    """Yield an error for each parameter that has the name of another."""
     names: set[str] = set()
     for parameter in function.parameters:
         if parameter.name is not None and parameter.name in names:
             message = f"'{function.name}' has two parameters '{parameter.name}'; rename one"
-            raise CslError([Diagnostic(source, parameter.start, parameter.end, message)])
+            yield Diagnostic(source, parameter.start, parameter.end, message)
         names.add(parameter.name or "")
 
 
@@ -179,11 +182,18 @@ class Files:
         self.found: dict[tuple[Path, str], Path] = {}
         """The file that each imported name resolves to, by importing file and name; filled on first use."""
 
+    def paths(self) -> list[str]:
+        """Return the paths of the files, as they were read first, in that order."""
+        return [file.source.path for file in self._parsed.values()]
+
     def declared(self, file: syntax.File) -> Declared:
-        """Return the declarations of a file; raises CslError for two of one name."""
+        """Return the declarations of a file; raises CslError, the first time only, for two of one name."""
         found = self._declared.get(id(file))
         if found is None:
-            found = self._declared[id(file)] = Declared.of(file)
+            found, wrong = Declared.of(file)
+            self._declared[id(file)] = found
+            if wrong:
+                raise CslError(wrong)
         return found
 
     def parse(self, path: Path) -> syntax.File:

@@ -674,7 +674,9 @@ class PeProgram:
         """Return the symbol of the task an id is bound to."""
         binding = self.bindings.get((kind, id))
         if binding is None:
-            ev.fail(node, f"no task is bound to {kind.value} task id {id}; bind one with @bind_{kind.value}_task")
+            ev.fail_for_lack(
+                node, f"no task is bound to {kind.value} task id {id}; bind one with @bind_{kind.value}_task"
+            )
         return binding.symbol
 
 

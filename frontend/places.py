@@ -10,7 +10,6 @@ from xdsl.dialects import arith, memref
 from xdsl.ir import SSAValue
 
 from ..csl import syntax
-from ..csl.errors import CslError
 from . import packing, types
 from .addresses import HeldAddress, indexed, moved, word_of
 from .arrays import copy_array, fill_array
@@ -18,6 +17,7 @@ from .asking import key_of
 from .checking import opaque
 from .conversion import extend
 from .emit import has_one_register, scalar, stored
+from .errors import UnknownDescriptor
 from .evaluator import Evaluator, Serial
 from .modules import Global
 from .types import Type
@@ -34,10 +34,6 @@ from .values import (
     is_ssa,
     known,
 )
-
-
-class UnknownDescriptor(CslError):
-    """A variable is read before any code has been seen that puts a descriptor into it."""
 
 
 class Place:

@@ -49,7 +49,8 @@ def check_tiles(session: Session, tiles: list[Tiles]) -> None:
         source, node = session.rectangle_set
         which = f"PE ({x}, {y}) is" if len(missing) == 1 else f"{len(missing)} PEs are, PE ({x}, {y}) the first,"
         message = f"{which} given no code; call @set_tile_code for each PE of the rectangle"
-        raise CslError([Diagnostic(source, node.start, node.end, message)])
+        error = CslError([Diagnostic(source, node.start, node.end, message)])
+        raise error if session.mistakes is None else session.mistakes.for_lack(error)
 
 
 class _Taken:

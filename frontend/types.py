@@ -248,6 +248,8 @@ MODULE = Simple("imported_module", True)
 ANYOPAQUE = Simple("anyopaque", True)
 """What a pointer of unknown type points to."""
 UNDEFINED = Simple("noreturn", True)
+POISON = Simple("a declaration with an error", True)
+"""Of what has no value because of an error (`recovery`)."""
 """The type of an expression control never comes out of."""
 
 COLOR = Identifier("color")

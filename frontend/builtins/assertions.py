@@ -8,7 +8,8 @@ from ...dialects import wse
 from .. import types
 from ..comptime_known import warn as warn_of_late
 from ..conversion import describe
-from ..evaluator import Evaluator, Refused, Serial
+from ..errors import Refused
+from ..evaluator import Evaluator, Serial
 from ..registry import Table
 from ..types import Type
 from ..values import VOID, Column, Value, known

@@ -124,7 +124,9 @@ def _export_symbol(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         )
     declared = ev.session.exports.get(name)
     if declared is None and not name.startswith(PRIVATE):
-        ev.fail(node, f"the layout does not export '{name}'; add @export_name(\"{name}\", ...) to the layout block")
+        ev.fail_for_lack(
+            node, f"the layout does not export '{name}'; add @export_name(\"{name}\", ...) to the layout block"
+        )
     type = target.type
     if isinstance(type, types.Function):
         function: Callable = target.load(ev, arguments[0]).data
@@ -272,7 +274,8 @@ def _exports_of(ev: Evaluator, node: syntax.Builtin, type: Type | None) -> list[
         if isinstance(export.target.type, types.Pointer) if type is None else export.target.type == type:
             found.append((ids[name], ev.ssa(export.target.load(ev, node), node)))
     if not found:
-        ev.fail(node, "no tensor pointer is exported" if type is None else f"no symbol of type '{type}' is exported")
+        what = "tensor pointer" if type is None else f"symbol of type '{type}'"
+        ev.fail_for_lack(node, f"no {what} is exported")
     return found
 
 

@@ -116,7 +116,7 @@ def _places(ev: Evaluator, effect: Effect, x: Any, y: Any) -> tuple[NDArray[np.i
 def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
     if ev.session.rectangle is None:
-        ev.fail(node, "@set_tile_code comes before @set_rectangle; set the rectangle first")
+        ev.fail_for_lack(node, "@set_tile_code comes before @set_rectangle; set the rectangle first")
     x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
     path = ev.frame.module.path
     if len(arguments) > 2:
@@ -138,7 +138,7 @@ def _set_tile_code(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
 def _set_color_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     arguments = node.arguments
     if ev.session.rectangle is None:
-        ev.fail(node, "@set_color_config comes before @set_rectangle; set the rectangle first")
+        ev.fail_for_lack(node, "@set_color_config comes before @set_rectangle; set the rectangle first")
     x, y = _coordinate(ev, arguments[0]), _coordinate(ev, arguments[1])
     config, numbers = _config(ev, arguments[2], arguments[3])
     effect = Effect("color", node, ev.source, ev.lanes, ())
@@ -166,7 +166,7 @@ def _get_filter_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(argument, f"this must be a color, not '{color.type}'")
     ids = ev.program.filter_ids(ev.data(color, argument, "the color"))
     if NO_FILTER in ids:
-        ev.fail(
+        ev.fail_for_lack(
             node,
             "this color has no filter on some PEs that run this code, or gets it later; give it one with "
             "@set_color_config, or before with @set_local_color_config",

@@ -161,7 +161,7 @@ def _type_from_text(ev: Evaluator, text: str, node: syntax.Node) -> Type:
 @TABLE.row("@get_rectangle()")
 def _get_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if ev.session.rectangle is None:
-        ev.fail(node, "the rectangle is not set yet; call @set_rectangle first")
+        ev.fail_for_lack(node, "the rectangle is not set yet; call @set_rectangle first")
 
     def pair(width: int, height: int) -> Value:
         return struct(width=Value(types.U16, width), height=Value(types.U16, height))

@@ -162,7 +162,7 @@ def completion_symbol(ev: Evaluator, value: Value, node: syntax.Node) -> str:
         symbol = ev.pe.symbol_of(value.data)
         if symbol is not None:
             return symbol
-        ev.fail(node, f"task '{value.data.name}' is not bound to an id; bind it in a comptime block")
+        ev.fail_for_lack(node, f"task '{value.data.name}' is not bound to an id; bind it in a comptime block")
     state = _states(ev, value, node)  # pyright: ignore[reportArgumentType]
     if state is None:
         ev.fail(node, "the task must be known at compile time here")
@@ -319,7 +319,8 @@ def check_ids(ev: Evaluator) -> None:
         kind, number = state
         if kind is wse.TaskKind.LOCAL and state not in ev.pe.bindings:
             message = f"no task is bound to local task id {number}; bind one with @bind_local_task"
-            raise CslError([Diagnostic(source, node.start, node.end, message)])
+            error = CslError([Diagnostic(source, node.start, node.end, message)])
+            raise error if ev.mistakes is None else ev.mistakes.for_lack(error)
     if "control_task_table" in ev.pe.state:
         return
     for (kind, number), binding in ev.pe.bindings.items():

@@ -9,7 +9,8 @@ from ...dialects import wse
 from ...operations import integers
 from ...targets.model import LEVELS
 from .. import types
-from ..evaluator import Evaluator, Refused, in_program
+from ..errors import Refused, in_program
+from ..evaluator import Evaluator
 from ..registry import Table
 from ..types import Type
 from ..values import VOID, Column, Value, boolean, is_ssa, string

@@ -112,7 +112,7 @@ def rejects(csl: Csl, layout: str, pe: str, message: str, arch: str = "wse2", **
     """The program is refused with one error, which says `message` and shows a line of the program."""
     with pytest.raises(CslError) as caught:
         csl.layout(layout, pe, arch, **options)
-    assert len(caught.value.diagnostics) == 1
+    assert len(caught.value.diagnostics) == 1, str(caught.value)
     assert message in caught.value.message, str(caught.value)
     assert (caught.value.location or "").startswith(str(csl.directory)), str(caught.value)
 

@@ -303,7 +303,8 @@ def test_refused(csl: Csl, text: str, message: str) -> None:
     used = "\ncomptime { _ = u; }" if text.startswith("const u") else "\ncomptime { _ = s; }"
     used = "\ncomptime { _ = n; }" if text.startswith("const n") else used
     used = "\ncomptime { _ = f; }" if "const f" in text else used
-    csl.refuses(DECLARATIONS + text + ("" if text.startswith(("comptime", "var s", "«export")) else used), message)
+    is_used = text.startswith(("var s", "«export")) or "comptime {" in text
+    csl.refuses(DECLARATIONS + text + ("" if is_used else used), message)
 
 
 def test_unions_that_exist_at_compile_time_only(csl: Csl) -> None:

@@ -1,0 +1,43 @@
+"""The kinds of errors in CSL programs that evaluation tells apart."""
+
+from __future__ import annotations
+
+from ..csl.errors import CslError
+from ..csl.source import CallNote, Diagnostic, Note
+from .modules import is_of_library
+
+
+class Mistyped(CslError):
+    """A mistake that is one whatever the values are: types that do not fit, an assertion that never holds."""
+
+
+class Refused(Mistyped):
+    """What a library refuses of a program, in its own words."""
+
+
+class UnknownDescriptor(CslError):
+    """A variable is read before any code has been seen that puts a descriptor into it."""
+
+
+class Ended(CslError):
+    """An error after which nothing else is evaluated: evaluation has taken too many steps."""
+
+
+class Poisoned(CslError):
+    """The consequence of an error that has been reported: never reported itself (`recovery`)."""
+
+
+def in_program(error: CslError) -> CslError:
+    """Return an error that a library found, at the program's call or import of it."""
+    first = error.diagnostics[0]
+    if not is_of_library(first.source):
+        return error
+    for note in first.notes:
+        if isinstance(note, CallNote) and not is_of_library(note.source):
+            notes: list[Note] = []
+            if not isinstance(error, Refused):
+                notes.append(Note(first.source, first.start, first.end, "found here in the library"))
+                notes += (other for other in first.notes if other is not note)
+            moved = Diagnostic(note.source, note.start, note.end, first.message, notes)
+            return CslError([moved, *error.diagnostics[1:]])
+    return error
