@@ -21,6 +21,9 @@ THREADS = "LOOM_THREADS"
 
 MAX_THREADS = 1024
 
+CHECK = "LOOM_CHECK"
+"""Environment variable: 1 to look for races in programs of the wafer, 0 not to."""
+
 STATISTICS = "LOOM_STATS"
 """Environment variable: the file that a host script's last machine writes its statistics to; "-" prints a summary."""
 
@@ -47,6 +50,14 @@ def step_limit() -> int | None:
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:
         raise LoomError(f"{STEP_LIMIT} is '{text}'; give the number of steps after which a command is to end")
     return int(text)
+
+
+def check() -> bool | None:
+    """Return True if races are to be looked for, None if the size of the grid decides. Raises LoomError."""
+    text = os.environ.get(CHECK, "")
+    if text not in ("", "0", "1"):
+        raise LoomError(f"{CHECK} is '{text}'; give 1 to look for races, or 0 not to")
+    return text == "1" if text else None
 
 
 def threads() -> int | None:

@@ -18,7 +18,8 @@ from ..runtime.executors import AUTO, chosen, of_grid
 def load(
     module: ModuleOp | flow.FabricOp, *, executor: str | None = None, trace: IO[bytes] | None = None,
     trace_kinds: Iterable[str] | None = None, trace_last: int | None = None, prices: Prices | None = None,
-    counts: bool = False, threads: int | None = None, statistics: bool = False, **options: Any,
+    counts: bool = False, threads: int | None = None, statistics: bool = False,
+    check: bool | None = False, **options: Any,
 ) -> Machine:  # fmt: skip
     """Return a machine with a program of the wafer loaded; see `Machine`. `threads` are for the core.
 
@@ -32,7 +33,7 @@ def load(
         options["threads"] = threads
     return Machine(
         assemble(fabric), executor=name, trace=trace, trace_kinds=trace_kinds, trace_last=trace_last, prices=prices,
-        counts=counts, statistics=statistics, **options,
+        counts=counts, statistics=statistics, check=check, **options,
     )  # fmt: skip
 
 

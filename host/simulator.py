@@ -37,7 +37,8 @@ class Simulator:
     prices, by name, or in a JSON file of this path (docs/costs.md). With `counts`, `stats` has how often each price
     has been charged. `threads` run the program, with the same results for any number; None means those of
     LOOM_THREADS, or all cores for a large grid. With `statistics`, the method of that name has what PEs did with their
-    cycles, and wavelets; that takes some time of a run.
+    cycles, and wavelets; that takes some time of a run. With `check`, races are warned of; None means what LOOM_CHECK
+    says, or on grids of up to 4,096 PEs (docs/running.md).
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Simulator:
         counts: bool = False,
         threads: int | None = None,
         statistics: bool = False,
+        check: bool | None = None,
     ) -> None:
         if not isinstance(program, Program):
             raise LoomError(f"a simulator runs a compiled program, not {program!r}; make one with loomir.compile")
@@ -61,7 +63,7 @@ class Simulator:
         self.step_limit = _steps(step_limit)
         self._machine = machines.load(
             program.module, trace=trace, trace_kinds=trace_kinds, trace_last=trace_last, prices=_prices(prices),
-            counts=counts, statistics=statistics, threads=_threads(threads),
+            counts=counts, statistics=statistics, threads=_threads(threads), check=check,
         )  # fmt: skip
         self._machine.watch = watch
 

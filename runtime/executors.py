@@ -9,6 +9,7 @@ from importlib import import_module
 from inspect import signature
 from typing import IO, Any
 
+from ..diagnostics import limits
 from ..diagnostics.errors import LoomError
 from ..diagnostics.output import tell
 from .executor import Executor, Loader
@@ -25,6 +26,9 @@ DEFAULT = AUTO
 
 MAX_UNITS_OF_REFERENCE = 1024
 """Units of the largest grid that the reference runs unless it is named, where the core is not installed."""
+
+MAX_CHECKED_UNITS = 4096
+"""Units of the largest grid on which races are looked for unless something else is asked for."""
 
 EXECUTORS = {"core": "core.executor", "reference": "reference.executor"}
 """The executors of programs of the wafer: by name, the module below this package with their `load`. They run tables."""
@@ -55,6 +59,20 @@ def of(program: object) -> str:
     if name != AUTO:
         return name
     return of_grid(int(program["program"]["width"][0]) * int(program["program"]["height"][0]))
+
+
+def is_checked(tables: Tables) -> bool:
+    """Return True if races are looked for by default: as the environment says, else on grids that are not large.
+
+    Where the size of the grid decides against it, a line on stderr says so. Raises LoomError.
+    """
+    wanted = limits.check()
+    if wanted is not None:
+        return wanted
+    units = int(tables["program"]["width"][0]) * int(tables["program"]["height"][0])
+    if units > MAX_CHECKED_UNITS:
+        tell("note", f"races are not looked for on {units:,} PEs, which takes time; {limits.CHECK}=1 does it")
+    return units <= MAX_CHECKED_UNITS
 
 
 def of_grid(units: int) -> str:

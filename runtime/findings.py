@@ -160,11 +160,17 @@ class Code(IntEnum):
     """Operation that receives, PE that sent, elements that are cut, the first of them."""
     INDEX_TOO_WIDE = 75
     """Operation, queue, 1 of a control wavelet, its bits: the two highest are those of the mark that shows one."""
+    USED_IN_FLIGHT = 76
+    """Row of an asynchronous operation, the task that issued it, its source place, a word that it uses; bits of what is
+    done with that; the row of the operation that uses it too, or NONE for scalar code."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 
 
 FIRST_WARNING = Code.INDEX_OUTSIDE
+
+LATER_WRITES, EARLIER_WRITES, LATER_IS_ASYNC = 1, 2, 4
+"""Bits of `USED_IN_FLIGHT`: which of the two writes the word, and if the one that comes later is asynchronous."""
 
 
 ORDER = ("values", "where", "code", "pe", "cycle")

@@ -18,6 +18,7 @@ from .deadlock import Deadlock, Hang, Starved
 from .executor import Buffer, ChipExecutor, Color, Executor, Function, HostStream, UnitClass
 from .places import Array, Lattice, Region, describe
 from .statistics.report import Statistics
+from .tables.format import Tables
 from .trace_lines import Traced, tracing
 from .unread_wavelets import Unread, summary, to_host
 from .warnings import Warnings
@@ -37,20 +38,23 @@ class Machine:
     each record of the trace, of the kinds `trace_kinds` (`trace_lines.KINDS`) or all; with `trace_last` the executor
     keeps only so many, the last. `prices` are instead of the target's, by default those that the environment names;
     `counts` asks for counts of costs, and `statistics` for what units do with their cycles, of programs of the wafer.
-    The other options are the executor's own. Raises LoomError for a program that cannot be loaded (unknown operations,
-    regions off the grid, routes in a circle), or that the executor cannot run.
+    `check` looks for races in these; None leaves that to the environment and the size of the grid. The other options
+    are the executor's own. Raises LoomError for a program that cannot be loaded (unknown operations, regions off the
+    grid, routes in a circle), or that the executor cannot run.
     """
 
     def __init__(
         self, program: object, *, executor: str | None = None, trace: IO[bytes] | None = None,
         trace_kinds: Iterable[str] | None = None, trace_last: int | None = None, prices: Prices | None = None,
-        counts: bool = False, statistics: bool = False, **options: Any,
+        counts: bool = False, statistics: bool = False, check: bool | None = False, **options: Any,
     ) -> None:  # fmt: skip
         options["counts"], options["statistics"] = counts, statistics
         wanted = tracing(trace_kinds, trace_last)
         options["tracing"] = wanted if trace is not None or trace_last is not None else None
         options["prices"] = from_environment() if prices is None else prices
         self.executor_name = executors.of(program) if executor is None else executor
+        if isinstance(program, Tables):
+            options["check"] = executors.is_checked(program) if check is None else check
         self._warnings = Warnings()
         self.executor: Executor = executors.load(self.executor_name, program, self._warnings, trace, options)
         self._outline = self.executor.outline

@@ -152,6 +152,12 @@ def _parser() -> argparse.ArgumentParser:
         help="threads that run the program, with the same results for any number (default: LOOM_THREADS, else all "
         "cores if the grid is large)",
     )
+    run.add_argument(
+        "--check",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="look for races between tasks and asynchronous operations (default: LOOM_CHECK, else on up to 4,096 PEs)",
+    )
     run.add_argument("--json", action=TellAsJson, help=TellAsJson.HELP)
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N steps of a PE")
     return parser
@@ -271,6 +277,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         counts=arguments.stats is not None,
         threads=arguments.threads,
         statistics=arguments.stats is not None,
+        check=arguments.check,
     )
 
     # All that can be wrong with the flags is found before the run, which may take long.

@@ -49,6 +49,7 @@ environment:
                         (10 if not set; 0: never)
   LOOM_THREADS=N        threads that run the program, with the same results for any number
                         (if not set: all cores for a large grid, else 1)
+  LOOM_CHECK=1          look for races; 0: do not (if not set: on up to 4,096 PEs)
   LOOM_TRACEBACK=1      show the traceback of errors of ours too
 
 A run leaves in the working directory sim.log, what the program printed, and

@@ -25,6 +25,7 @@ def load(artifact: Artifact, trace: IO[bytes] | None, *, statistics: bool = Fals
         "trace_kinds": TRACED,
         "counts": counts,
         "statistics": counts or statistics,
+        "check": None,
     }
     tables = read_tables(artifact)
     if tables is not None:

@@ -37,7 +37,11 @@ static uint16_t at_known_address(uint16_t op, uint8_t kind) {
     }
 }
 
-static void prepare_access(struct instruction *instruction) {
+static void prepare_access(const struct core *core, struct instruction *instruction) {
+    if (core->races != NULL) {
+        instruction->op = instruction->op == I_load ? I_checked_load : I_checked_store;
+        return;
+    }
     const struct access *access = instruction->slot.access;
     uint16_t op = access->is_static ? at_known_address(instruction->op, access->kind) : instruction->op;
     if (op != instruction->op) {
@@ -72,7 +76,7 @@ void prepare_code(const struct core *core, bool counts, const struct use *use, c
         case I_branch_true:
         case I_for_test: instruction->slot.target = code + (row->b | (uint32_t)row->c << 16); break;
         case I_load:
-        case I_store: prepare_access(instruction); break;
+        case I_store: prepare_access(core, instruction); break;
         default: break;
         }
     }

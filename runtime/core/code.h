@@ -13,8 +13,9 @@
     I(apply) I(activate) I(block) I(unblock) I(set_fifo_length) I(assert_) I(print) I(directive) I(timestamp)          \
     I(set_exception_mask) I(check_exceptions) I(fail)
 
-/* A tick that is counted; loads and stores of elements whose address is known */
-#define PREPARED(I) I(counted_tick) I(load_i16) I(load_i32) I(load_16) I(load_32) I(store_16) I(store_32)
+/* A tick that is counted; loads and stores of elements whose address is known, and those that races are looked for at */
+#define PREPARED(I) I(counted_tick) I(load_i16) I(load_i32) I(load_16) I(load_32) I(store_16) I(store_32) \
+    I(checked_load) I(checked_store)
 
 enum {
 #define NUMBER(name) I_##name,

@@ -115,6 +115,7 @@ class _Input(ctypes.Structure):
                 "partitions",
                 "threads",
                 "parallel_from",
+                "checks",
             )
         ),
     ]
@@ -195,7 +196,7 @@ def dsd_rows(timing: Timing) -> Array:
 
 class Core:
     """A machine that is loaded, its memory as the tables say. `tracing` says what to trace; `counts` asks for what it
-    is charged for, and `statistics` for what its PEs do with their cycles.
+    is charged for, `statistics` for what its PEs do with their cycles, and `check` for races.
 
     The grid is divided into `threads` partitions. They run in parallel, on no more threads than there are cores, while
     at least two of them have `parallel_from` PEs to visit. Without enough memory, making and running it raise
@@ -212,6 +213,7 @@ class Core:
         threads: int = 1,
         parallel_from: int = PARALLEL_FROM,
         statistics: bool = False,
+        check: bool = False,
         failing_allocation: int = 0,
     ):
         self.tables = tables
@@ -241,6 +243,7 @@ class Core:
         given.partitions = threads
         given.threads = min(threads, cores())
         given.parallel_from = parallel_from
+        given.checks = check
         self._warnings = FirstWarnings()
         self._handle = self._library.core_create(ctypes.byref(given))
         if self._handle is None:

@@ -4,6 +4,7 @@
 #include "code.h"
 #include "frames.h"
 #include "priorities.h"
+#include "races.h"
 
 /* Sets how an operation runs: its microthread, and the tasks that its end starts. */
 void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread) {
@@ -416,6 +417,9 @@ static void prepare(struct core *core, const struct core_input *input) {
     prepare_operations(core, input);
     prepare_accesses(core);
     prepare_quick(core);
+    if (input->checks) {
+        prepare_races(core);
+    }
     prepare_uses(core, input->call_bytes, input->ticked != NULL || input->statistics != NULL);
     uint32_t threads = 0;
     for (uint64_t k = 0; k < core->tables.operations_count; k++) {
@@ -485,6 +489,7 @@ void core_destroy(struct core *core) {
     free_directives(core);
     free_statistics(core);
     free_trace(core);
+    free_races(core);
     for (uint64_t k = 0; k < core->tables.operations_count && core->variants != NULL; k++) {
         while (core->variants[k] != NULL) {
             struct operation *made = core->variants[k];

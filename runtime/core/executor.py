@@ -28,9 +28,10 @@ def load(
     parallel_from: int = PARALLEL_FROM,
     statistics: bool = False,
     tracing: Tracing | None = None,
+    check: bool = False,
 ) -> HostedEngine:
     """Return an executor of tables; `trace` gets a line for each record that `tracing` asks for, `counts` counts costs,
-    and `statistics` what PEs do with their cycles.
+    `statistics` what PEs do with their cycles, and `check` looks for races.
 
     `threads` work on it at the same time, where each has at least `parallel_from` PEs to visit; if none are given,
     those that the environment names, or as many as there are cores if the grid is large.
@@ -40,7 +41,7 @@ def load(
     return host(
         program,
         warnings,
-        lambda fabric: _core(fabric, tracing, counts, statistics, threads, parallel_from),
+        lambda fabric: _core(fabric, tracing, counts, statistics, threads, parallel_from, check),
         prices,
         trace,
         are_last=tracing is not None and tracing.last is not None,
@@ -48,8 +49,9 @@ def load(
 
 
 def _core(
-    fabric: Fabric, tracing: Tracing | None, counts: bool, statistics: bool, threads: int | None, parallel_from: int
-) -> Core:
+    fabric: Fabric, tracing: Tracing | None, counts: bool, statistics: bool, threads: int | None, parallel_from: int,
+    check: bool,
+) -> Core:  # fmt: skip
     missing = missing_features(fabric.tables, fabric)
     if missing:
         raise LoomError(
@@ -60,5 +62,5 @@ def _core(
         threads = cores() if fabric.width * fabric.height >= THREADS_FROM else 1
     return Core(
         fabric.tables, fabric, tracing, counts=counts, statistics=statistics, threads=threads,
-        parallel_from=parallel_from,
+        parallel_from=parallel_from, check=check,
     )  # fmt: skip

@@ -1,6 +1,7 @@
 /* Interpreter: runs the task of one PE until it ends, waits, or has used up its steps. */
 #include "code.h"
 #include "frames.h"
+#include "races.h"
 #include "scalar.h"
 #include "scalar_table.h"
 
@@ -482,6 +483,47 @@ next:
         if (address < 0) {
             return FAILED;
         }
+        store_element(pe->memory + address, access->bytes, r[ip->a]);
+        ip++;
+        NEXT;
+    }
+    CASE(checked_load): {
+        const struct access *access = ip->slot.access;
+        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false, now);
+        if (address <= IN_REGISTERS) {
+            WAIT_FOR_TURN;
+            uint16_t word;
+            if (!read_configuration(core, pe, (uint32_t)(IN_REGISTERS - address) / 2, TASK, WHERE, &word)) {
+                return FAILED;
+            }
+            r[ip->a] = load_element((const uint8_t *)&word, access->kind);
+            ip++;
+            NEXT;
+        }
+        if (address < 0) {
+            return FAILED;
+        }
+        check_element(core, pe, address, access->bytes, false, WHERE, now);
+        r[ip->a] = load_element(pe->memory + address, access->kind);
+        ip++;
+        NEXT;
+    }
+    CASE(checked_store): {
+        const struct access *access = ip->slot.access;
+        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true, now);
+        if (address <= IN_REGISTERS) {
+            WAIT_FOR_TURN;
+            uint32_t word = (uint32_t)(IN_REGISTERS - address) / 2;
+            if (!write_configuration(core, pe, word, TASK, WHERE, (uint16_t)r[ip->a])) {
+                return FAILED;
+            }
+            ip++;
+            NEXT;
+        }
+        if (address < 0) {
+            return FAILED;
+        }
+        check_element(core, pe, address, access->bytes, true, WHERE, now);
         store_element(pe->memory + address, access->bytes, r[ip->a]);
         ip++;
         NEXT;

@@ -56,7 +56,7 @@ enum {
     FLUSHED_TWICE, FLUSH_UNHANDLED, FILTER_MISSING,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
-    TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75,
+    TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75, USED_IN_FLIGHT,
 };
 
 /* Words of a buffer in the memory of its class */
@@ -621,6 +621,7 @@ struct core_input {
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
     uint32_t partitions, threads; /* so many at most */
     uint32_t parallel_from; /* PEs to visit from which partitions work at the same time */
+    uint32_t checks;        /* 1: races are looked for */
 };
 
 /* What to trace: events as bits, by number, and the most records to keep, 0 for all. Waits and wavelets need statistics. */
@@ -686,6 +687,7 @@ struct core {
     uint32_t limit_number; /* how often it has been set */
     uint64_t *steps_left; /* of each PE, by number; NULL if there is no limit */
     bool traces;
+    struct airspace *races; /* of each PE, by number: races.h; NULL if they are not looked for */
 
     /* Only in a machine of one partition */
     struct switches *switches; /* NULL if there are none */
@@ -924,7 +926,8 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
                    uint32_t where, cycle *now);
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 static inline void note_observers(struct core *core) {
-    core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL;
+    core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL ||
+                        core->races != NULL;
 }
 /* Applications of the forms SENDS_MOVE and RECEIVES_MOVE, as quick_transfer (moves.c) */
 int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
@@ -971,6 +974,7 @@ struct sending {
 };
 struct payload *make_payload(struct core *core, const struct descriptor *stream, int64_t count, uint8_t size,
                              struct operand *operand);
+int zeroed_operand(const struct operation *operation, const struct descriptor *stream);
 void set_to_zero(struct pe *pe, const struct operation *operation, const struct descriptor *stream,
                  const struct operand_state *operands, int64_t low, int64_t high);
 void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words);

@@ -1,5 +1,6 @@
 /* DSD operations: on memory at once, to the fabric at once with time stamps, from the fabric as wavelets arrive. */
 #include "priorities.h"
+#include "races.h"
 
 /* Lengths and costs */
 
@@ -70,7 +71,7 @@ static cycle pace_of(struct price price) {
 /* Operands */
 
 /* Returns the operand of an operation that is set to zero when it is sent to a run of wavelets, or 0. */
-static int zeroed_operand(const struct operation *operation, const struct descriptor *stream) {
+int zeroed_operand(const struct operation *operation, const struct descriptor *stream) {
     bool is_run = stream->type == QUEUE_RUN && stream->flags & (ZERO_FIRST | ZERO_SECOND);
     return !is_run ? 0 : stream->flags & ZERO_FIRST || operation->sources == 1 ? 1 : 2;
 }
@@ -214,6 +215,9 @@ static void end_send(struct core *core, struct send *send) {
     if (core->traces) {
         trace_done(core, pe, operation, send->task, send->where, send->done, send->count);
     }
+    if (core->races != NULL) {
+        end_flight(core, pe, send, send->done);
+    }
     resource_release(core, pe, core->queue_place[send->queue], send->since, send->done);
     if (operation->is_async) {
         resource_release(core, pe, thread_place(pe, operation), send->since, send->done);
@@ -355,6 +359,9 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
             resource_extend(pe, thread_place(pe, operation), open_since(issued));
             *now += core->timing.async_issue;
         }
+        if (core->races != NULL && operation->is_async) {
+            bind_send(core, pe, send);
+        }
         hold_send(core, send);
         return operation->is_async ? DONE_NOW : WAITS;
     }
@@ -372,6 +379,10 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         trace_done(core, pe, operation, task, where, done, wavelets);
     }
     if (operation->is_async) {
+        if (core->races != NULL) {
+            own.done = done;
+            bind_send(core, pe, &own);
+        }
         *now += core->timing.async_issue;
         signal_end(core, pe, operation, done, false);
     } else {
@@ -433,6 +444,9 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     memset(open, 0, offsetof(struct open, operands));
     open->pe = pe;
     open->operation = operation;
+    if (core->races != NULL && operation->is_async) {
+        bind_flight(core, pe, open);
+    }
     memcpy(open->operands, operands, (operation->sources + 1u) * sizeof *operands);
     uint32_t lanes = 0;
     for (uint8_t k = 1; k <= operation->sources; k++) {
@@ -569,6 +583,9 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     }
     if (core->statistics != NULL) {
         count_issue(core, where);
+    }
+    if (core->races != NULL) {
+        check_operands(core, pe, operation, operands, where, *now, count, receives);
     }
     const struct timing *timing = &core->timing;
     if (receives) {

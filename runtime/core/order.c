@@ -7,6 +7,7 @@
  */
 #include "frames.h"
 #include "priorities.h"
+#include "races.h"
 
 bool is_earlier(const struct event *a, const struct event *b) {
     return a->time != b->time ? a->time < b->time : a->key != b->key ? a->key < b->key : a->number < b->number;
@@ -214,6 +215,9 @@ static inline int run_task(struct core *core, struct pe *pe, uint32_t number, cy
     }
     if (core->traces) {
         trace_task(core, pe, task->number, pe->now);
+    }
+    if (core->races != NULL) {
+        race_start(core, pe, task);
     }
     if (core->steps_left != NULL && core->steps_left[pe->number] == 0) {
         fail(core, pe, STEP_LIMIT, task->number, task->row->where, VALUES((int64_t)core->step_limit));

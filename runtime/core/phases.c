@@ -3,6 +3,7 @@
  * up to the end of an epoch, an error ends the run, or the next epoch begins.
  */
 #include "partitions.h"
+#include "races.h"
 
 enum {
     VISITS_ALONE = 256, /* PEs that one thread visits before it looks whether there is work for several */
@@ -234,6 +235,13 @@ static bool find_error(const struct partitions *all, cycle until, struct finding
     return found->code != 0;
 }
 
+/* Finds accesses that race with operations that have not ended yet. */
+static void look_for_races(struct partitions *all) {
+    if (all->cores[0]->races != NULL) {
+        settle_races(all->cores[0], all->settled);
+    }
+}
+
 /* Ends the epoch up to whose end all has happened; returns CORE_CALLS if there is another one. */
 static int end_epoch(struct partitions *all) {
     cycle until = all->cores[0]->epoch.until, next = NEVER;
@@ -247,9 +255,11 @@ static int end_epoch(struct partitions *all) {
     if (has_error && (error.cycle <= until || next == NEVER)) {
         all->error = error;
         all->settled = error.cycle;
+        look_for_races(all);
         return CORE_ERROR;
     }
     all->settled = next == NEVER ? NEVER : until;
+    look_for_races(all);
     if (next == NEVER) {
         return CORE_DONE;
     }

@@ -1,5 +1,6 @@
 /* Input queues: wavelets that wait to be taken, and operations that wait for more. */
 #include "priorities.h"
+#include "races.h"
 
 void drop_run(struct core *core, struct run *run) {
     if (run->is_piece) {
@@ -475,6 +476,9 @@ void complete(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     if (core->traces) {
         trace_completion(core, open);
+    }
+    if (core->races != NULL && !open->is_sync) {
+        end_flight(core, pe, open, open->time);
     }
     release_all(core, open);
     if (open->is_sync) {

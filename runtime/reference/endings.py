@@ -59,6 +59,8 @@ def _sent(machine: Machine, send: Send) -> None:
         machine.statistics.sent(send)
     if machine.trace is not None:
         machine.trace.completes(issue, send.done, send.count)
+    if send.flight is not None and machine.races is not None:
+        machine.races.end(send.flight, send.done)
     send.queue.resource.release(send.since, send.done)
     if issue.settings.microthread is not None:
         issue.pe.threads[issue.settings.microthread].release(send.since, send.done)

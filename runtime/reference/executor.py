@@ -22,9 +22,10 @@ def load(
     counts: bool = False,
     statistics: bool = False,
     tracing: Tracing | None = None,
+    check: bool = False,
 ) -> HostedEngine:
     """Return an executor of tables; `trace` gets a line for each record that `tracing` asks for, `counts` counts costs,
-    and `statistics` what PEs do with their cycles.
+    `statistics` what PEs do with their cycles, and `check` looks for races.
 
     Raises LoomError for what it cannot run.
     """
@@ -33,7 +34,7 @@ def load(
     return host(
         program,
         warnings,
-        lambda fabric: Machine(fabric, tracing, counts=counts, statistics=statistics),
+        lambda fabric: Machine(fabric, tracing, counts=counts, statistics=statistics, check=check),
         prices,
         trace,
         are_last=tracing is not None and tracing.last is not None,

@@ -219,6 +219,8 @@ def load(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> bool
     kind = kind_name(access.kind)
     address = address_of(machine, pe, frame, access, b, is_load=True)
     if address < pe.bytes:
+        if machine.races is not None:
+            machine.races.element(pe, address, bytes_of(kind), place(frame), writes=False)
         bits = pe.read(address, bytes_of(kind))
     elif configuration.awaits_order(machine, pe):
         return True
@@ -235,6 +237,8 @@ def store(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> boo
     address = address_of(machine, pe, frame, access, b, is_load=False)
     bits = to_bits(frame.registers[a], kind)
     if address < pe.bytes:
+        if machine.races is not None:
+            machine.races.element(pe, address, bytes_of(kind), place(frame), writes=True)
         pe.write(address, bytes_of(kind), bits)
     elif configuration.awaits_order(machine, pe):
         return True

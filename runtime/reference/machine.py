@@ -56,6 +56,7 @@ from .pes import PE, Issue, UnitClass
 from .priorities import Datapath
 from .program import Program
 from .queues import InputQueue, OutputQueue, Run, Way
+from .races import Races
 from .resources import Resource, User
 from .rest import rest_of
 from .scheduling import next_task, pick
@@ -73,11 +74,12 @@ def _action(number: int) -> str:
 
 class Machine:
     """Executes a program; an `engine.Engine`. `tracing` says what to trace; `counts` asks for what it is charged for,
-    and `statistics` for what its PEs do with their cycles."""
+    `statistics` for what its PEs do with their cycles, and `check` for races."""
 
     def __init__(
-        self, fabric: Fabric, tracing: Tracing | None = None, *, counts: bool = False, statistics: bool = False
-    ) -> None:
+        self, fabric: Fabric, tracing: Tracing | None = None, *, counts: bool = False, statistics: bool = False,
+        check: bool = False,
+    ) -> None:  # fmt: skip
         self.fabric = fabric
         self.timing: Timing = fabric.target.timing
         self.registers = fabric.target.registers
@@ -153,6 +155,7 @@ class Machine:
         self.sinks: dict[tuple[int, int], InputQueue] = {}
         """Queues of the host, by PE and number."""
         self.networks = [Network(self, number, row) for number, row in enumerate(self.program["networks"])]
+        self.races = Races(self) if check else None
         self.statistics: Statistics | None = None
         self._load()
         needed = statistics or (tracing is not None and tracing.needs_statistics)
@@ -354,9 +357,10 @@ class Machine:
 
     def warn(self, pe: PE, code: Code, where: int, *values: int) -> None:
         """Note something that the machine permits, once for each place in the program."""
-        self._note_warning(self._finding(pe.number, code, where, values))
+        self.note_warning(self._finding(pe.number, code, where, values))
 
-    def _note_warning(self, record: Any) -> None:
+    def note_warning(self, record: Any) -> None:
+        """Keep a warning, if it is the first of its place."""
         finding = finding_of(record)
         key = (finding.where,) if finding.where else (0, finding.pe, finding.cycle, finding.code, *finding.values)
         known = self._warned.get(key)
@@ -398,7 +402,7 @@ class Machine:
 
     def warn_of(self, issue: Issue, code: Code, *values: int) -> None:
         """Note something of an operation that the machine permits, once for each place in the program."""
-        self._note_warning(self._of(issue, code, values))
+        self.note_warning(self._of(issue, code, values))
 
     def _of(self, issue: Issue, code: Code, values: tuple[int, ...]) -> Any:
         record = self._finding(issue.pe.number, code, issue.user.where, values)
@@ -542,6 +546,8 @@ class Machine:
         error = NEVER if self._error is None else int(self._error["cycle"])
         if error <= self.settled and error < NEVER:
             self._has_ended, self.settled = True, error
+        if self.races is not None:
+            self.races.rest(self.settled)
         if self._has_ended or following == NEVER:
             return True
         self._look_again(following)

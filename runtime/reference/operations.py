@@ -20,6 +20,7 @@ from .elements import Operand, compute, set_to_zero, zeroed_place
 from .endings import settle, signal
 from .pes import PE, Issue
 from .priorities import HeldSend, may_be_held, note_work, turn_of
+from .races import Flight
 from .receiving import deliver, receive
 from .sending import transmit
 from .sends import Send
@@ -55,14 +56,17 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         counts[ELEMENTS] += 0 if count == UNBOUNDED else count
     if machine.statistics is not None:
         machine.statistics.issues(issue)
+    flight = None
+    if machine.races is not None:
+        flight = machine.races.issue(issue, destination, sources, count, receives=receives)
     timing = machine.timing
     if receives:
         setup = timing.register_setup if in_registers else timing.receive_setup
         rate = pace(_price(machine, issue, [destination, *sources]))
-        return receive(machine, issue, destination, sources, count, setup, rate, moving)
+        return receive(machine, issue, destination, sources, count, setup, rate, moving, flight)
     if isinstance(destination, Wavelets):
         setup = timing.register_setup if in_registers else timing.send_setup
-        return _send(machine, issue, destination, sources, count, setup)
+        return _send(machine, issue, destination, sources, count, setup, flight)
     setup = timing.register_setup if in_registers else timing.memory_setup
     cycles = setup + ceil(count * _price(machine, issue, [destination, *sources]))
     compute(machine, issue, destination, sources, 0, count, {})
@@ -171,8 +175,9 @@ def _from_registers(machine: Machine, issue: Issue, operands: list[Operand]) -> 
 
 
 def _send(
-    machine: Machine, issue: Issue, destination: Wavelets, sources: list[Operand], count: int, setup: int
-) -> bool:
+    machine: Machine, issue: Issue, destination: Wavelets, sources: list[Operand], count: int, setup: int,
+    flight: Flight | None,
+) -> bool:  # fmt: skip
     """Send: operands are read now, and wavelet k leaves k times the rate after the first."""
     timing, pe = machine.timing, issue.pe
     queue = pe.outputs[destination.queue]
@@ -184,7 +189,7 @@ def _send(
     done = issued + setup + rate * count
     wavelets = -(-count // destination.lanes)
     own = issued + timing.inject + (wavelets - 1) * rate * destination.lanes
-    send = Send(issue, queue, wavelets, issued, done, own, unheld=done)
+    send = Send(issue, queue, wavelets, issued, done, own, unheld=done, flight=flight)
     used = [queue.resource]
     if issue.settings.microthread is not None:
         used.append(machine.thread(pe, issue.settings.microthread))
@@ -214,6 +219,12 @@ def _send(
             machine.statistics.sent(send)
     if machine.trace is not None and not send.waiting:
         machine.trace.completes(issue, send.done, wavelets)
+    if flight is not None and machine.races is not None:
+        # Of what the queue holds, the memory has been read before the wavelets leave.
+        is_held = wavelets <= queue.row.room
+        if is_held or not send.waiting:
+            machine.races.end(flight, send.unheld - timing.inject if is_held else send.done)
+            send.flight = None
     if issue.is_async:
         pe.now += timing.async_issue
         if send.waiting:

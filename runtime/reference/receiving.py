@@ -34,6 +34,7 @@ from .walks import is_inside
 
 if TYPE_CHECKING:
     from .machine import Machine
+    from .races import Flight
 
 
 @dataclass(eq=False, slots=True)
@@ -60,6 +61,8 @@ class OpenOperation:
     """The registers that move on behind what it has done."""
     header: bool
     """True if it takes a message whose header has not come: `count` is the most that there is room for."""
+    flight: Flight | None = None
+    """It, if it is asynchronous and races are looked for."""
     position: int = 0
     by_control: bool = False
     """True if a control wavelet has ended it."""
@@ -104,13 +107,13 @@ class OpenOperation:
 
 def receive(
     machine: Machine, issue: Issue, destination: Descriptor, sources: list[Operand], count: int, setup: int,
-    rate: int, moving: list[Held],
+    rate: int, moving: list[Held], flight: Flight | None,
 ) -> bool:  # fmt: skip
     """Start an operation that receives, from `setup` cycles on; return False if its task has to wait for it."""
     pe, settings = issue.pe, issue.settings
     operation = OpenOperation(
         issue, [], [], destination, sources, count, pe.now, pe.now + setup, rate, [], moving,
-        any(isinstance(source, Wavelets) and source.message for source in sources),
+        any(isinstance(source, Wavelets) and source.message for source in sources), flight,
     )  # fmt: skip
     _open_queues(machine, operation)
     if len(operation.lanes) > 1:
@@ -258,6 +261,8 @@ def _close(machine: Machine, operation: OpenOperation) -> None:
     """Release what an operation that has ended used, and trace that it is completed."""
     if machine.trace is not None:
         machine.trace.completes(operation.issue, operation.time, operation.count)
+    if operation.flight is not None and machine.races is not None:
+        machine.races.end(operation.flight, operation.time)
     for resource in operation.resources:
         resource.release(operation.since, operation.time)
     datapath = operation.issue.pe.datapath

@@ -49,6 +49,8 @@ def pick(machine: Machine, pe: PE, cycle: int) -> None:
 def start(machine: Machine, pe: PE, task: Task, begin: int, arguments: list[int]) -> None:
     """Run a task that is picked at a cycle until it ends or waits."""
     machine.task_runs += 1
+    if machine.races is not None:
+        machine.races.start(pe, task)
     if machine.statistics is not None:
         machine.statistics.starts(pe, task, begin)
     pe.task, pe.now = task, begin + machine.timing.task_start

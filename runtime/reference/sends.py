@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .operations import Issue
     from .queues import OutputQueue
+    from .races import Flight
 
 
 @dataclass(eq=False, slots=True)
@@ -29,6 +30,8 @@ class Send:
     """When it ends if nothing holds it back."""
     holds_task: bool = False
     """True if its task waits for it."""
+    flight: Flight | None = None
+    """It, if it is asynchronous and races are looked for."""
     settled: bool = field(default=False)
     """True if it is known what is left to wait for; from then on its end is acted upon."""
     tail: int = field(init=False)

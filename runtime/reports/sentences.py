@@ -7,12 +7,14 @@ from collections.abc import Callable
 from math import prod
 from typing import TypeAlias
 
+import numpy as np
+
 from ...diagnostics.errors import LoomError
 from ...operations import float_exceptions
 from ...targets.wavelets import PORTS, WORD_MASK
 from ..fabric.classes import areas_of, words_in_use
 from ..fabric.model import Fabric
-from ..findings import Code, Finding, is_error
+from ..findings import EARLIER_WRITES, LATER_WRITES, Code, Finding, is_error
 from ..tables.format import INPUT, NONE, TASK_TYPES
 from ..tables.instructions import BITS, CONTROL, KINDS
 from ..warnings import Warnings
@@ -63,6 +65,25 @@ class Subject(Names):
     def extent(self, buffer: int, dimension: int) -> int:
         """Return an extent of a buffer."""
         return int(self.tables["dims"][int(self.tables["buffers"]["dims"][buffer]) + dimension])
+
+    def doing_of(self, operation: int) -> str:
+        """Return an operation with the task that was running."""
+        return self.operation(operation, self.finding.task)
+
+    def ended(self, operation: int) -> str:
+        """Return the name of the task that the end of an operation starts; empty if the operation says none."""
+        row = self.tables["operations"][operation]
+        found = next((int(row[name]) for name in ("activate", "unblock") if row[name] != NONE), None)
+        return "" if found is None else self.task(found)
+
+    def element(self, word: int) -> str:
+        """Return an element at a word of memory of the PE: "element 3 of @y", or its address."""
+        for buffer in np.flatnonzero(self.tables["buffers"]["elements"]).tolist():
+            start, end = self.buffer_words(buffer)
+            if start <= word < end and int(self.tables["buffers"]["owner"][buffer]) == self.owner:
+                bits = max(8, BITS[KINDS[int(self.tables["buffers"]["kind"][buffer])]])
+                return f"element {16 * (word - start) // bits} of @{self.text('buffers', buffer)}"
+        return f"word address {word}"
 
     def buffer_words(self, buffer: int) -> tuple[int, int]:
         """Return the first word of a buffer, and the one behind it."""
@@ -319,6 +340,23 @@ def _task_may_take(of: Subject) -> str:
     )
 
 
+def _used_in_flight(of: Subject) -> str:
+    operation, task, where, word, bits, later = of.values
+    does = "writes" if bits & LATER_WRITES else "reads"
+    uses = "writes" if bits & EARLIER_WRITES else "reads"
+    who = f"this {'store' if bits & LATER_WRITES else 'load'}" if later == NONE else of.doing_of(later)
+    place = of.where(where)
+    other = f"{of.operation(operation, task)}{f' at {place}' if place else ''}"
+    end = of.ended(operation)
+    if not end:
+        remedy = "give that operation a task to activate or unblock when it has ended, and do it there"
+    elif end == of.task(of.finding.task):
+        remedy = f"@{end} has started for another reason: let nothing else start it before that has ended"
+    else:
+        remedy = f"do it in @{end}, which starts when that has ended"
+    return f"{who} {does} {of.element(word)} on {of.here} while {other}, which is asynchronous, {uses} it; {remedy}"
+
+
 def _lacks(of: Subject) -> str:
     return "full" if of.values[2] else "empty"
 
@@ -571,6 +609,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.LAST_ELEMENT_LOST: _last_element_lost,
     Code.ELEMENTS_CUT: _elements_cut,
     Code.INDEX_TOO_WIDE: _index_too_wide,
+    Code.USED_IN_FLIGHT: _used_in_flight,
     Code.NEVER_STARTS: _never_starts,
 }
 """The sentence of every code but `NOTHING`."""

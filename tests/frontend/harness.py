@@ -114,9 +114,10 @@ class Csl:
           {" ".join(names)}
         }}
         """
+        check = options.pop("check", None)
         compiled = self.unverified(whole, "\n".join(lines), arch, **options)
         program = loomir.compile(compiled.module, verify_each=False)
-        return loomir.Simulator(program, step_limit=200_000)
+        return loomir.Simulator(program, step_limit=200_000, check=check)
 
     def run(
         self,

@@ -1,0 +1,264 @@
+/* Races: accesses to memory that asynchronous operations in flight read or write.
+ *
+ * The tasks of a PE are one thread, and an operation that is asynchronous is another from its issue to its end. An access
+ * of the thread of tasks races with it if it comes before that end, in time, or if nothing can have told the tasks of the
+ * end: since the issue no task has started that a wavelet, the end of an operation or a host starts, and no task has
+ * waited for wavelets. What comes later is left alone even where the program does not wait for the end itself, since
+ * wavelets of other PEs may say that it has come.
+ */
+#include "races.h"
+
+#include <stdlib.h>
+
+enum { MAX_WORDS = 1 << 16 };
+enum { LATER_WRITES = 1, EARLIER_WRITES = 2, LATER_IS_ASYNC = 4 }; /* bits of the fifth value of a finding */
+
+void prepare_races(struct core *core) {
+    core->races = core_allocate(core, (uint64_t)core->width * core->height, sizeof *core->races);
+}
+
+void free_races(struct core *core) {
+    if (core->races == NULL) {
+        return;
+    }
+    for (uint64_t pe = 0; pe < (uint64_t)core->width * core->height; pe++) {
+        struct airspace *air = &core->races[pe];
+        for (uint64_t k = 0; k < air->count; k++) {
+            free(air->flights[k].lates);
+        }
+        free(air->flights);
+    }
+    free(core->races);
+}
+
+/* Words that operands touch */
+
+static int64_t width_of(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
+
+static bool is_line(const struct descriptor *walk) {
+    return walk->dimensions == 1 && !is_circular(walk) && walk->strides[0] == 1;
+}
+
+static struct range range_of(const struct descriptor *walk, int64_t count, bool writes) {
+    struct range range = {.walk = *walk, .count = count, .writes = writes};
+    int64_t width = width_of(walk), whole = walk_count(walk), lowest = 0, highest = 0;
+    if (is_circular(walk)) {
+        highest = (walk->extents[1] - 1) * width;
+    } else if (walk->dimensions == 1) {
+        int64_t reach = (count - 1) * walk->strides[0] * width;
+        *(reach < 0 ? &lowest : &highest) = reach;
+    } else {
+        range.count = count < whole ? count : whole; /* it begins again behind the last */
+        walk_reach(2 * (uint32_t)width, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
+        lowest /= 2;
+        highest /= 2;
+    }
+    range.low = walk->address + lowest;
+    range.high = walk->address + highest + width;
+    return range;
+}
+
+/* Sets the bits of the words of a range. */
+static void mark(const struct range *range, uint64_t *words) {
+    int64_t width = width_of(&range->walk);
+    for (int64_t k = 0; k < range->count; k++) {
+        int64_t word = range->walk.address + walk_offset(&range->walk, k) * width;
+        for (int64_t end = word + width; word < end; word++) {
+            if (word >= 0 && word < MAX_WORDS) {
+                words[word / 64] |= (uint64_t)1 << word % 64;
+            }
+        }
+    }
+}
+
+/* Returns the first word that two ranges have in common, or -1. */
+static int64_t first_common(const struct range *one, const struct range *other) {
+    int64_t low = one->low > other->low ? one->low : other->low;
+    int64_t high = one->high < other->high ? one->high : other->high;
+    if (low >= high) {
+        return -1;
+    }
+    if (is_line(&one->walk) && is_line(&other->walk)) {
+        return low;
+    }
+    uint64_t words[2][MAX_WORDS / 64] = {{0}};
+    mark(one, words[0]);
+    mark(other, words[1]);
+    for (int k = 0; k < MAX_WORDS / 64; k++) {
+        uint64_t both = words[0][k] & words[1][k];
+        for (int bit = 0; both != 0; bit++, both >>= 1) {
+            if (both & 1) {
+                return 64 * k + bit;
+            }
+        }
+    }
+    return -1;
+}
+
+/* Findings */
+
+static void tell(struct core *core, struct pe *pe, const struct late *late) {
+    cycle before = core->at;
+    core->at = late->time;
+    warn(core, pe, USED_IN_FLIGHT, late->task, late->where, late->values, 6);
+    core->at = before;
+}
+
+static void keep_late(struct core *core, struct flight *flight, const struct late *late) {
+    for (uint64_t k = 0; k < flight->late_count; k++) {
+        if (flight->lates[k].where == late->where && flight->lates[k].time < late->time) {
+            return; /* there is one warning for each place, the first */
+        }
+    }
+    grow(core, (void **)&flight->lates, &flight->late_room, flight->late_count + 1, sizeof *flight->lates);
+    flight->lates[flight->late_count++] = *late;
+}
+
+/* Finds an access to words that an operation in flight touches. `later` is the operation that accesses them, or NO_ROW. */
+static void meet(struct core *core, struct pe *pe, struct flight *flight, const struct range *access, uint32_t later,
+                 bool is_async, uint32_t where, cycle now) {
+    bool in_doubt = flight->done == NEVER && flight->joins != airspace_of(core, pe)->joins;
+    if (!in_doubt && flight->done <= now && flight->joins != airspace_of(core, pe)->joins) {
+        return;
+    }
+    for (uint32_t k = 0; k < flight->range_count; k++) {
+        const struct range *range = &flight->ranges[k];
+        if (!range->writes && !access->writes) {
+            continue;
+        }
+        int64_t word = first_common(access, range);
+        if (word < 0) {
+            continue;
+        }
+        int64_t bits = (access->writes ? LATER_WRITES : 0) | (range->writes ? EARLIER_WRITES : 0) |
+                       (is_async ? LATER_IS_ASYNC : 0);
+        struct late late = {.time = now, .task = running_task(pe), .where = where,
+                            .values = {flight->operation, flight->task, flight->where, word, bits, later}};
+        if (in_doubt) {
+            keep_late(core, flight, &late);
+        } else {
+            tell(core, pe, &late);
+        }
+    }
+}
+
+/* Finds an element of 1, 2, 4 or 8 bytes that scalar code reads or writes while an operation in flight uses it. */
+void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t bytes, bool writes, uint32_t where,
+                   cycle now) {
+    struct airspace *air = airspace_of(core, pe);
+    if (air->count == 0) {
+        return;
+    }
+    int64_t low = address / 2, high = (address + bytes + 1) / 2;
+    struct range access = {.walk = {.address = (int32_t)low, .kind = KIND_I16, .dimensions = 1, .strides = {1},
+                                    .type = MEMORY_WALK, .extents = {(uint16_t)(high - low)}},
+                           .count = high - low, .low = low, .high = high, .writes = writes};
+    for (uint64_t k = 0; k < air->count; k++) {
+        meet(core, pe, &air->flights[k], &access, NO_ROW, false, where, now);
+    }
+}
+
+/* Drops operations that have ended before a time, as the tasks may know. */
+static void forget_ended(struct airspace *air, cycle now) {
+    uint64_t kept = 0;
+    for (uint64_t k = 0; k < air->count; k++) {
+        struct flight *flight = &air->flights[k];
+        if (flight->done <= now && flight->joins != air->joins) {
+            free(flight->lates);
+        } else if (kept++ != k) {
+            air->flights[kept - 1] = *flight;
+        }
+    }
+    air->count = kept;
+}
+
+/* Finds operands of an operation, at its issue, that others in flight use; and notes that it is in flight. */
+void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
+                    const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives) {
+    struct airspace *air = airspace_of(core, pe);
+    bool uses_fabric = receives || operands[0].descriptor.type == QUEUE_RUN;
+    bool is_async = operation->is_async && uses_fabric, is_endless = count == UNBOUNDED;
+    forget_ended(air, now);
+    struct flight flight = {.done = NEVER, .joins = air->joins, .operation = operation->number,
+                            .task = running_task(pe), .where = where};
+    int zeroed = zeroed_operand(operation, &operands[0].descriptor);
+    for (int k = 0; k <= operation->sources && count > 0 && !is_endless; k++) {
+        if (!operands[k].is_number && operands[k].descriptor.type == MEMORY_WALK) {
+            flight.ranges[flight.range_count++] =
+                range_of(&operands[k].descriptor, count, k == 0 || k == zeroed);
+        }
+    }
+    for (uint64_t f = 0; f < air->count; f++) {
+        for (uint32_t k = 0; k < flight.range_count; k++) {
+            meet(core, pe, &air->flights[f], &flight.ranges[k], operation->number, is_async, where, now);
+        }
+    }
+    if (!is_async) {
+        air->joins += receives; /* its task waits for what comes */
+        return;
+    }
+    grow(core, (void **)&air->flights, &air->room, air->count + 1, sizeof *air->flights);
+    air->flights[air->count++] = flight;
+}
+
+/* Notes what the operation is known as that is issued. */
+void bind_flight(struct core *core, const struct pe *pe, const void *key) {
+    struct airspace *air = airspace_of(core, pe);
+    assert(air->count > 0);
+    air->flights[air->count - 1].key = key;
+}
+
+static void end(struct core *core, struct pe *pe, struct flight *flight, cycle done) {
+    flight->key = NULL;
+    flight->done = done;
+    for (uint64_t k = 0; k < flight->late_count; k++) {
+        if (flight->lates[k].time < done) {
+            tell(core, pe, &flight->lates[k]);
+        }
+    }
+    flight->late_count = 0;
+}
+
+/* Notes when the send has read its memory that is issued: at its end, or before that if its queue holds all of it. */
+void bind_send(struct core *core, struct pe *pe, const struct send *send) {
+    struct airspace *air = airspace_of(core, pe);
+    assert(air->count > 0);
+    if (send->count <= core->tables.queues[send->queue].room) {
+        end(core, pe, &air->flights[air->count - 1], send->unheld - core->timing.inject);
+    } else if (send->waiting > 0) {
+        bind_flight(core, pe, send);
+    } else {
+        end(core, pe, &air->flights[air->count - 1], send->done);
+    }
+}
+
+/* Notes when an operation has ended. */
+void end_flight(struct core *core, struct pe *pe, const void *key, cycle done) {
+    struct airspace *air = airspace_of(core, pe);
+    for (uint64_t k = 0; k < air->count; k++) {
+        if (air->flights[k].key == key) {
+            end(core, pe, &air->flights[k], done);
+            return;
+        }
+    }
+}
+
+/* Finds accesses up to a cycle during operations that are in flight still when all has happened up to there. */
+void settle_races(struct core *core, cycle until) {
+    for (uint64_t number = 0; number < (uint64_t)core->width * core->height; number++) {
+        struct airspace *air = &core->races[number];
+        for (uint64_t k = 0; k < air->count; k++) {
+            struct flight *flight = &air->flights[k];
+            uint64_t kept = 0;
+            for (uint64_t n = 0; n < flight->late_count; n++) {
+                if (flight->lates[n].time <= until) {
+                    struct pe *pe = core->pe_of[number];
+                    tell(core_of(core, pe), pe, &flight->lates[n]);
+                } else {
+                    flight->lates[kept++] = flight->lates[n];
+                }
+            }
+            flight->late_count = kept;
+        }
+    }
+}

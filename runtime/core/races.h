@@ -1,0 +1,62 @@
+/* Races: accesses to memory that asynchronous operations in flight read or write. What is called where `races` is set. */
+#ifndef LOOM_RACES_H
+#define LOOM_RACES_H
+
+#include "machine.h"
+
+/* Words of memory that an operand of an operation touches, from `low` up to `high` at most */
+struct range {
+    struct descriptor walk;
+    int64_t count, low, high;
+    bool writes;
+};
+
+/* An access while an operation was in flight whose end was not known */
+struct late {
+    cycle time;
+    uint32_t task, where;
+    int64_t values[6];
+};
+
+/* An asynchronous operation, from its issue until its end is seen */
+struct flight {
+    const void *key; /* the open operation, or the send that waits; NULL when its end is known */
+    cycle done;      /* NEVER: not known */
+    uint64_t joins;  /* of its PE when it was issued */
+    uint32_t operation, task, where;
+    uint32_t range_count;
+    struct range ranges[MAX_OPERANDS];
+    struct late *lates;
+    uint64_t late_count, late_room;
+};
+
+/* What is in flight on a PE. `joins` counts what the main thread of tasks may have learnt from outside: of starts of tasks
+ * that wavelets, completions and hosts cause, and of ends of operations that take
+ * wavelets and that tasks wait for. */
+struct airspace {
+    struct flight *flights;
+    uint64_t count, room, joins;
+};
+
+void prepare_races(struct core *core);
+void free_races(struct core *core);
+void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t bytes, bool writes, uint32_t where,
+                   cycle now);
+void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
+                    const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives);
+void bind_flight(struct core *core, const struct pe *pe, const void *key);
+void bind_send(struct core *core, struct pe *pe, const struct send *send);
+void end_flight(struct core *core, struct pe *pe, const void *key, cycle done);
+void settle_races(struct core *core, cycle until);
+
+static inline struct airspace *airspace_of(const struct core *core, const struct pe *pe) {
+    return &core->races[pe->number];
+}
+
+/* Notes that a task starts: one that only instructions of its PE activate has learnt nothing from outside. */
+static inline void race_start(const struct core *core, const struct pe *pe, const struct task *task) {
+    bool is_local = task->type == LOCAL_TASK && !(task->flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS));
+    airspace_of(core, pe)->joins += !is_local;
+}
+
+#endif

@@ -1,0 +1,149 @@
+"""Races: accesses to memory that asynchronous operations in flight read or write.
+
+The tasks of a PE are one thread, and an operation that is asynchronous is another from its issue to its end. An access
+of the thread of tasks races with it if it comes before that end, in time, or if nothing can have told the tasks of the
+end: since the issue no task has started that a wavelet, the end of an operation or a host starts, and no task has
+waited for wavelets. What comes later is left alone even where the program does not wait for the end itself, since
+wavelets of other PEs may say that it has come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..fabric.model import UNBOUNDED
+from ..findings import EARLIER_WRITES, LATER_IS_ASYNC, LATER_WRITES, Code
+from ..tables.format import COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS, NONE, TASK_TYPES
+from .descriptors import Descriptor, Walk, Wavelets
+from .elements import Operand, zeroed_place
+from .pes import PE, Issue
+from .tasks import NEVER, Task
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+
+class Range(NamedTuple):
+    """Words of memory that an operand touches."""
+
+    words: frozenset[int]
+    writes: bool
+
+
+class Late(NamedTuple):
+    """An access while an operation was in flight whose end was not known: its finding."""
+
+    cycle: int
+    where: int
+    record: Any
+
+
+@dataclass(eq=False, slots=True)
+class Flight:
+    """An asynchronous operation, from its issue until its end is seen."""
+
+    issue: Issue
+    ranges: list[Range]
+    joins: int
+    """Of its PE when it was issued."""
+    done: int = NEVER
+    """When it ends, NEVER if that is not known."""
+    late: list[Late] = field(default_factory=list[Late])
+
+
+class Races:
+    """What is in flight on the PEs of a machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._flights: dict[int, list[Flight]] = {}
+        """By PE, in the order of their issue."""
+        self._joins: Counter[int] = Counter()
+        """What the tasks of each PE may have learnt from outside: starts of tasks that wavelets, completions and hosts
+        cause, and ends of operations that take wavelets and that tasks wait for."""
+
+    def start(self, pe: PE, task: Task) -> None:
+        """Note that a task starts: one that only instructions of its PE activate has learnt nothing from outside."""
+        is_completed = task.row.flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS)
+        if task.row.type != TASK_TYPES.index("local") or is_completed:
+            self._joins[pe.number] += 1
+
+    def element(self, pe: PE, address: int, size: int, where: int, *, writes: bool) -> None:
+        """Find an element that scalar code accesses while an operation in flight uses it."""
+        flights = self._flights.get(pe.number)
+        if flights:
+            access = Range(frozenset(range(address // 2, (address + size + 1) // 2)), writes)
+            note = partial(self._machine.finding, pe, Code.USED_IN_FLIGHT, where)
+            for flight in flights:
+                self._meet(flight, access, NONE, note, pe, is_async=False)
+
+    def issue(
+        self, issue: Issue, destination: Descriptor, sources: Sequence[Operand], count: int, *, receives: bool
+    ) -> Flight | None:
+        """Find operands of an operation, at its issue, that others in flight use; return it if it is in flight now."""
+        pe = issue.pe
+        uses_fabric = receives or isinstance(destination, Wavelets)
+        is_async = issue.is_async and uses_fabric
+        joins = self._joins[pe.number]
+        flights = [each for each in self._flights.get(pe.number, ()) if each.done > pe.now or each.joins == joins]
+        self._flights[pe.number] = flights
+        zeroed = zeroed_place(destination, sources)
+        ranges = [
+            Range(_words(walk, count), place == 0 or place - 1 == zeroed)
+            for place, walk in enumerate((destination, *sources))
+            if isinstance(walk, Walk) and count and count != UNBOUNDED
+        ]
+        note = partial(self._machine.finding, pe, Code.USED_IN_FLIGHT, issue.user.where)
+        for flight in flights:
+            for access in ranges:
+                self._meet(flight, access, issue.operation.number, note, pe, is_async=is_async)
+        if is_async:
+            flights.append(Flight(issue, ranges, joins))
+            return flights[-1]
+        self._joins[pe.number] += receives  # its task waits for what comes
+        return None
+
+    def _meet(self, flight: Flight, access: Range, later: int, note: Any, pe: PE, *, is_async: bool) -> None:
+        is_certain = flight.joins == self._joins[pe.number]
+        if flight.done <= pe.now and not is_certain:
+            return
+        earlier = flight.issue.user
+        for used in flight.ranges:
+            common = used.words & access.words
+            if not common or not (used.writes or access.writes):
+                continue
+            bits = access.writes * LATER_WRITES | used.writes * EARLIER_WRITES | is_async * LATER_IS_ASYNC
+            record = note(earlier.operation, earlier.task, earlier.where, min(common), bits, later)
+            record["cycle"] = pe.now
+            late = Late(pe.now, int(record["where"]), record)
+            if flight.done < NEVER or is_certain:
+                self._machine.note_warning(record)
+            elif not any(each.where == late.where and each.cycle < late.cycle for each in flight.late):
+                flight.late.append(late)
+
+    def end(self, flight: Flight, done: int) -> None:
+        """Note when an operation ends."""
+        flight.done = done
+        for late in flight.late:
+            if late.cycle < done:
+                self._machine.note_warning(late.record)
+        flight.late.clear()
+
+    def rest(self, until: int) -> None:
+        """Find accesses up to a cycle during operations that are in flight when all has happened up to there."""
+        for flights in self._flights.values():
+            for flight in flights:
+                for late in flight.late:
+                    if late.cycle <= until:
+                        self._machine.note_warning(late.record)
+                flight.late = [late for late in flight.late if late.cycle > until]
+
+
+def _words(walk: Walk, count: int) -> frozenset[int]:
+    if not walk.is_line and walk.places is None:
+        count = min(count, walk.length)  # it begins again behind the last
+    return frozenset(word + k for word in walk.words(0, count) for k in range(walk.width) if 0 <= word + k < 1 << 16)

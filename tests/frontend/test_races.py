@@ -1,0 +1,109 @@
+"""Races between the tasks of a PE and its asynchronous operations, which a run reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from .harness import Csl
+
+PROGRAM = """
+const c = @get_color(3);
+const in_queue = @get_input_queue(1);
+const out_queue = @get_output_queue(2);
+comptime {
+  @initialize_queue(in_queue, .{ .color = c });
+  if (@is_arch("wse3")) @initialize_queue(out_queue, .{ .color = c });
+  @bind_local_task(ended, @get_local_task_id(12));
+  @bind_local_task(other, @get_local_task_id(13));
+}
+var out = @zeros([8]i16);
+var buf = @zeros([8]i16);
+const low = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> buf[i] });
+const even = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> buf[2 * i] });
+const odd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> buf[2 * i + 1] });
+const rest = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i + 2] });
+const from = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = c, .input_queue = in_queue });
+const wire = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = c, .output_queue = out_queue });
+"""
+
+LOOP_BACK = "@set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
+
+ENDED = "do it in @ended, which starts when that has ended"
+NEVER_WAITED = "give that operation a task to activate or unblock when it has ended, and do it there"
+
+RACES = {
+    "a load reads what is received": (
+        "@mov16(low, from, .{ .async = true, .activate = ended }); @mov16(wire, 7); out[0] = buf[2];",
+        "",
+        f"this load reads element 2 of @buf on PE (0, 0) while mov16 in @main at pe.csl:AT, which is asynchronous, "
+        f"writes it; {ENDED}",
+    ),
+    "a store changes what is sent": (
+        "@mov16(wire, low, .{ .async = true }); buf[1] = 3; @mov16(rest, from);",
+        "",
+        f"this store writes element 1 of @buf on PE (0, 0) while mov16 in @main at pe.csl:AT, which is asynchronous, "
+        f"reads it; {NEVER_WAITED}",
+    ),
+    "an operation reads what is received": (
+        "@mov16(odd, from, .{ .async = true, .activate = ended }); @mov16(wire, low);",
+        "",
+        f"mov16 in @main reads element 1 of @buf on PE (0, 0) while mov16 in @main at pe.csl:AT, which is "
+        f"asynchronous, writes it; {ENDED}",
+    ),
+    "two operations in flight": (
+        "@mov16(low, from, .{ .async = true, .activate = ended }); @mov16(wire, low, .{ .async = true });",
+        "",
+        f"mov16 in @main reads element 0 of @buf on PE (0, 0) while mov16 in @main at pe.csl:AT, which is "
+        f"asynchronous, writes it; {ENDED}",
+    ),
+    "a task that nothing has told": (
+        "@mov16(low, from, .{ .async = true }); @mov16(wire, 7, .{ .async = true }); @activate(other);",
+        "for (@range(i16, 100)) |i| { out[1] += i; } out[0] = buf[3];",
+        f"this load reads element 3 of @buf on PE (0, 0) while mov16 in @main at pe.csl:AT, which is asynchronous, "
+        f"writes it; {NEVER_WAITED}",
+    ),
+}
+
+NO_RACES = {
+    "in the task of its end": ("@mov16(low, from, .{ .async = true, .activate = ended }); @mov16(wire, 7);", ""),
+    "words next to it": (
+        "@mov16(odd, from, .{ .async = true }); @mov16(wire, even, .{ .async = true }); out[0] = buf[2];", "",
+    ),
+    "both read": (
+        "@mov16(wire, low, .{ .async = true }); @mov16(rest, from, .{ .async = true }); out[0] = buf[0];", "",
+    ),
+    "the task waits": ("@mov16(wire, low, .{ .async = true }); @mov16(rest, from); buf[0] = 1;", ""),
+}  # fmt: skip
+
+
+def told(
+    csl: Csl, capsys: pytest.CaptureFixture[str], main: str, other: str, check: bool | None = None
+) -> tuple[str, list[str]]:
+    """Return the program, and the lines with warnings of races."""
+    text = (
+        f"{PROGRAM}\ntask ended() void {{ out[0] = buf[0]; }}\ntask other() void {{ {other} }}\n"
+        f"fn main() void {{\n{main}\n}}\n"
+    )
+    simulator = csl.start(text, {"out": "i16"}, layout=LOOP_BACK, check=check)
+    capsys.readouterr()
+    simulator.launch("main")
+    simulator.get("out")
+    return text, [line for line in capsys.readouterr().err.splitlines() if "which is asynchronous" in line]
+
+
+@pytest.mark.parametrize(("main", "other", "message"), RACES.values(), ids=RACES)
+def test_a_race_is_reported(csl: Csl, capsys: pytest.CaptureFixture[str], main: str, other: str, message: str) -> None:
+    """Both source lines are named, and how to wait."""
+    text, lines = told(csl, capsys, main, other)
+    line = text[: text.index("fn main()")].count("\n") + 2
+    assert len(lines) == 1
+    place, found = lines[0].split(": warning: ")
+    assert place.split(":")[0].endswith("pe.csl")
+    assert found.replace(str(csl.directory) + "/", "") == message.replace("AT", f"{line}:1")
+    assert not told(csl, capsys, main, other, check=False)[1]
+
+
+@pytest.mark.parametrize(("main", "other"), NO_RACES.values(), ids=NO_RACES)
+def test_what_is_no_race(csl: Csl, capsys: pytest.CaptureFixture[str], main: str, other: str) -> None:
+    """Other words, two that read, what the program has waited for."""
+    assert not told(csl, capsys, main, other)[1]
