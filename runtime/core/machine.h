@@ -1076,13 +1076,24 @@ static inline bool is_multicast(const struct core *core, const struct pe *pe, co
     return ways > 1;
 }
 
+/* runs.c */
+struct payload *payload_of(struct core *core, const struct run *run);
+void keep_run(struct core *core, struct run *run);
+void widen_run(struct core *core, struct run *run);
+void hold_payload(struct core *core, struct core *to, struct run *run);
+void drop_run(struct core *core, struct run *run);
+
+/* taking.c */
+void take_header(struct core *core, struct open *open, struct run *run);
+void take_elements(struct core *core, struct open *open, struct run **runs, int64_t most);
+int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate);
+
 /* queues.c */
 void arrive(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void admit_first(struct core *core, struct arrival *arrival);
 void deliver(struct core *core);
 void deliver_at_border(struct core *core);
-void hold_payload(struct core *core, struct core *to, struct run *run);
 void go_on_later(struct core *core, struct arrival arrival);
 /* Lets those go on for which credits have come while no operation was at work. */
 static inline void settle_credits(struct core *core) {
@@ -1096,7 +1107,6 @@ int receive(struct core *core, struct open *open); /* DONE_NOW, WAITS or WENT_WR
 void poll(struct core *core, struct open *open, cycle time);
 void take_in_turn(struct core *core, struct open *open);
 void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct run *run);
-void drop_run(struct core *core, struct run *run);
 void complete(struct core *core, struct open *open);
 static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
 /* Updates when the task of a queue can take the next wavelet. */
@@ -1108,7 +1118,6 @@ static inline void recount(struct pe *pe, uint32_t place) {
         set_active(pe, queue->task, starts ? head_time(first) : NEVER);
     }
 }
-int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate);
 /* Returns which of the queues of an operation one is. */
 static inline int input_at(const struct open *open, uint32_t place) {
     int k = 0;
@@ -1119,14 +1128,14 @@ static inline int input_at(const struct open *open, uint32_t place) {
     return k;
 }
 
-struct payload *payload_of(struct core *core, const struct run *run);
-
-/* switches.c */
+/* routers.c */
 struct router;
 void prepare_switches(struct core *core, const struct core_input *input);
 void free_switches(struct core *core);
 bool has_switches(const struct core *core, int32_t color);
 struct path *ramp_of(struct core *core, const struct pe *pe, const struct queue *queue);
+
+/* switches.c */
 void enter_router(struct core *core, struct pe *pe, const struct queue *queue, const struct run *run, bool advances,
                   struct send **send);
 void router_decide(struct core *core, struct router *router, cycle now);

@@ -89,6 +89,32 @@ struct switches {
     uint32_t most_hops;
 };
 
+/* routers.c */
 struct router *router_at(struct core *core, struct switched *color, uint32_t pe);
+uint32_t find_takers(struct core *core, struct switched *color, uint32_t pe, int port, struct router *found[2]);
+uint32_t need_takers(struct core *core, struct switched *color, uint32_t pe, int port, cycle time,
+                     struct router *found[2]);
+uint8_t following(const struct core *core, const struct router *router);
+uint32_t find_outlets(struct core *core, struct router *router, uint8_t outputs);
+static inline uint8_t of_position(const struct core *core, const struct router *router, const uint8_t *array) {
+    return array[(uint64_t)router->position * core->width * core->height + router->pe];
+}
+
+/* Returns the ports from which a router takes wavelets now. */
+static inline uint8_t taken_ports(const struct core *core, const struct router *router) {
+    if (router->own == NULL) {
+        return of_position(core, router, router->color->row.receive);
+    }
+    return router->own->is_torn ? 0 : router->own->receive[router->position];
+}
+
+static inline bool takes(const struct core *core, const struct router *router, int port) {
+    return taken_ports(core, router) >> port & 1;
+}
+
+/* Returns whether wavelets that come to a port have to wait, for the switch, for their time, or for room. */
+static inline bool holds(const struct core *core, const struct router *router, int port) {
+    return router->is_crowded || router->is_full || !takes(core, router, port);
+}
 
 #endif
