@@ -8,6 +8,7 @@ for all that answer alike what its lowering asks of them, such as the address of
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -235,6 +236,12 @@ def _kept_in(owner: Operation) -> set[tuple[str, int | None]]:
     }
 
 
+def _line_of(op: Operation) -> str:
+    """Return where an operation comes from, ` (pe.csl:3)`, for a list; nothing if that is not known."""
+    file, separator, line = (location_of(op) or "").rpartition(":")[0].rpartition(":")
+    return f" ({os.path.basename(file)}:{line})" if separator else ""
+
+
 class _PeLowering:
     """Lowers one PE program: memory, queues, task ids, and the bodies."""
 
@@ -407,8 +414,9 @@ class _PeLowering:
 
     def _memory_error(self, allocations: Sequence[Allocation]) -> str:
         used = sum(2 * allocation.words for allocation in allocations)
-        largest = sorted(allocations, key=lambda allocation: -allocation.words)
-        listed = ", ".join(f"@{a.name} {2 * a.words:,}" for a in largest[:MAX_NAMED_BUFFERS])
+        pairs = sorted(zip(allocations, self.buffers, strict=True), key=lambda pair: -pair[0].words)
+        listed = ", ".join(f"@{a.name} {2 * a.words:,}{_line_of(op)}" for a, op in pairs[:MAX_NAMED_BUFFERS])
+        largest = [allocation for allocation, _ in pairs]
         rest = sum(2 * allocation.words for allocation in largest[MAX_NAMED_BUFFERS:])
         more = f", {len(largest) - MAX_NAMED_BUFFERS} others {rest:,}" if rest else ""
         padding = "" if used > self.target.memory_bytes else " with their alignment"

@@ -248,6 +248,10 @@ class Target:
     call_register_bytes: int = 4
     """What it takes besides for each register of the function that changes. Assumed: each is kept, and has 32 bits."""
 
+    instruction_bytes: int = 4
+    """Of an instruction of the tables, for estimates of the size of code. Assumed: 32 bits, and as many instructions
+    as the machine has for the same."""
+
     @property
     def input_queues(self) -> int:
         return len(self.input_queue_words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 import time
@@ -156,6 +157,12 @@ def parser() -> Parser:
         metavar="PATH",
         help="write the params and colors to this file too; without =PATH to DIR.json",
     )
+    found.add_argument(
+        "--memory",
+        metavar="PATH",
+        help="print what each PE program takes of the memory of a PE, variable by variable; with =PATH write it "
+        "there as JSON",
+    )
     found.add_argument("--out-routes", action="store_true", help="print a table of colors and their routes")
     found.add_argument("--warnings-as-errors", action="store_true", help="write nothing if there are warnings")
     found.add_argument("--max-parallelism", type=_count, metavar="N", help="accepted and ignored")
@@ -172,11 +179,12 @@ IGNORED = {
 """Flags that cannot matter here, and why."""
 
 OWN_JSON = "--output-json"
-"""The flag whose value may be left out, but for which the next argument is never taken."""
+LONE = (OWN_JSON, "--memory")
+"""The flags whose value may be left out, but for which the next argument is never taken."""
 
 
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    arguments = parser().parse_args([f"{OWN_JSON}=" if text == OWN_JSON else text for text in argv])
+    arguments = parser().parse_args([f"{text}=" if text in LONE else text for text in argv])
     if arguments.output_json == Path():
         arguments.output_json = arguments.output.with_name(f"{arguments.output.name}.json")
     return arguments
@@ -242,12 +250,19 @@ def _compile(argv: Sequence[str]) -> None:
             print(table(layout.module))
         width, height = layout.rectangle
         log(f"{width} x {height} PEs run {layout.programs} different programs; writing {arguments.output}")
-        if arguments.output_json is None:
-            artifact.write(arguments.output, layout, arguments.arch, placement)
-        else:
-            with Outputs() as outputs:
+        with Outputs() as outputs:
+            if arguments.output_json is not None:
                 outputs.open(arguments.output_json).write(artifact.out_json(layout).encode())
-                artifact.write(arguments.output, layout, arguments.arch, placement)
+            memory = outputs.open(arguments.memory) if arguments.memory else None
+            tables = artifact.write(arguments.output, layout, arguments.arch, placement)
+            if arguments.memory is not None:
+                from ..runtime.reports.memory import memory_of, text_of  # for this flag only
+
+                maps = memory_of(tables)
+                if memory is None:
+                    print(text_of(maps))
+                else:
+                    memory.write(f"{json.dumps([each.as_json() for each in maps], indent=2)}\n".encode())
         log("done")
 
 

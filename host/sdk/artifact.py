@@ -159,8 +159,8 @@ Completion = Callable[[Sequence[PeClass]], tuple[dict[str, Any], dict[str, str |
 
 def write(
     directory: Path, layout: Layout, arch: str, placement: FabricPlacement, complete: Completion | None = None
-) -> None:
-    """Lower a compiled layout and write its directory, whole or not at all.
+) -> Tables:
+    """Lower a compiled layout and write its directory, whole or not at all; return its tables.
 
     The layout's module is lowered in place. Raises LoomError if the program does not fit the fabric, cannot be lowered,
     or the directory cannot be written.
@@ -175,9 +175,10 @@ def write(
     files: dict[str, str | bytes] = {WSE: print_ir(layout.module)}
     program = compile(layout.module, verify_each=False)
     files[FLOW] = print_ir(program.module)
-    tables = io.BytesIO()
-    file.write(assemble(program.fabric), tables)
-    files[TABLES] = tables.getvalue()
+    tables = assemble(program.fabric)
+    stream = io.BytesIO()
+    file.write(tables, stream)
+    files[TABLES] = stream.getvalue()
     classes = classes_of(program.fabric)
     more: dict[str, Any] = {}
     if complete is not None:
@@ -198,6 +199,7 @@ def write(
     files[LOOM_JSON] = json.dumps(description, indent=1) + "\n"
     files[OUT_JSON] = out_json(layout)
     write_files(directory, files)
+    return tables
 
 
 def out_json(layout: Layout) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,84 @@ def test_table_of_routes(run_loom: Run, tmp_path: Path, monkeypatch: pytest.Monk
         "3      1..3 step 2, 0       {WEST}  {EAST, RAMP}  [to [ramp]]",
         "12     0, 0                 {RAMP}  {EAST}",
     ]
+
+
+MEMORY_LAYOUT = """
+layout { @set_rectangle(3, 1); @set_tile_code(0, 0, "pe.csl", .{ .n = 1 });
+for (@range(i16, 2)) |x| { @set_tile_code(x + 1, 0, "pe.csl", .{ .n = 2 }); }
+@export_name("main", fn() void); }
+"""
+
+MEMORY_PE = """param n: u16;
+var words: [3]u8;
+var numbers: [n, 100]f32;
+var halves: [7]f16;
+var count: i32 = 5;
+noinline fn inner(a: i32) i32 { count += a; words[0] = @as(u8, count); return count; }
+noinline fn outer(a: i32) i32 { halves[0] = 1.0; return inner(a) + inner(a + 1); }
+fn main() void { count = outer(count); numbers[0, 0] = 1.0; }
+comptime { @export_symbol(main); }
+"""
+
+
+def compile_memory(run_loom: Run, directory: Path, text: str, *flags: str) -> Any:
+    (directory / "layout.csl").write_text(MEMORY_LAYOUT)
+    (directory / "pe.csl").write_text(text)
+    return run_loom("cslc", "layout.csl", *flags)
+
+
+def test_memory_of_programs(run_loom: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables are exact; code and stack are estimates, of which a test knows only what makes them grow."""
+    monkeypatch.chdir(tmp_path)
+    text = MEMORY_PE.replace("halves[0] = 1.0;", "")
+    outcome = compile_memory(run_loom, tmp_path, text, "--memory")
+    assert outcome.status == 0, outcome.err
+    first, second = outcome.out.split("\n\n")
+    assert re.sub(r"(estimated|free) +[\d,]+", r"\1 N", second) == (
+        "pe_2, on 2 PEs of 49,152 bytes:\n"
+        "  data                   808\n"
+        "    numbers              800  pe.csl:3:1\n"
+        "    count                  4  pe.csl:5:1\n"
+        "    words                  4  pe.csl:2:1\n"
+        "  code, estimated N\n"
+        "  stack, estimated N\n"
+        "  free N\n"
+    )
+    assert first.startswith("pe, on 1 PE of 49,152 bytes:\n  data                   408\n")
+
+
+def test_memory_as_json(run_loom: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sums agree; a call within a call takes the stack of both, code of two calls is longer than that of one."""
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, dict[str, Any]] = {}
+    flat = MEMORY_PE.replace("return inner(a) + inner(a + 1)", "return a")
+    recursive = MEMORY_PE.replace("return count; }", "return if (a == 0) 0 else 1 + inner(a - 1); }")
+    for name, text in (("nested", MEMORY_PE), ("flat", flat), ("recursive", recursive)):
+        outcome = compile_memory(run_loom, tmp_path, text, "--memory=memory.json")
+        assert (outcome.status, outcome.out) == (0, ""), outcome.err
+        maps = json.loads(Path("memory.json").read_text())
+        assert [(each["program"], each["pes"]) for each in maps] == [("pe", 1), ("pe_2", 2)]
+        found[name] = maps[1]
+        sizes = {variable["name"]: variable["bytes"] for variable in maps[1]["variables"]}
+        assert sizes["numbers"] == 800 and sizes["halves"] == 14
+        assert maps[1]["data"] == sum(sizes.values()) + maps[1]["padding"]
+        taken = maps[1]["data"] + maps[1]["code_estimate"] + maps[1]["stack_estimate"]
+        assert maps[1]["memory"] == 49152 == taken + maps[1]["free"]
+    assert found["nested"]["variables"][0]["location"] == "pe.csl:3:1"
+    assert found["nested"]["stack_estimate"] > found["flat"]["stack_estimate"] > 0
+    assert found["nested"]["code_estimate"] > found["flat"]["code_estimate"] > 0
+    assert [each["is_recursive"] for each in found.values()] == [False, False, True]
+
+
+def test_memory_that_does_not_suffice(run_loom: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = compile_memory(run_loom, tmp_path, MEMORY_PE.replace("100]f32", "10000]f32"), "--memory")
+    assert outcome.status == 1
+    assert outcome.err == (
+        "pe.csl:3:1: error: the buffers of @pe_2 take 80,022 bytes, but a PE of wse2 has 49,152: @numbers 80,000 "
+        "(pe.csl:3), @halves 14 (pe.csl:4), @count 4 (pe.csl:5), @words 4 (pe.csl:2); make them smaller or spread them "
+        "over more PEs\n"
+    )
 
 
 @pytest.mark.slow

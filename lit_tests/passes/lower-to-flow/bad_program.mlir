@@ -95,7 +95,7 @@ wse.program @colors target "wse3" rectangle 1 x 1 {
 // -----
 
 wse.program @memory target "wse3" rectangle 1 x 1 {
-  // CHECK: the buffers of @a take 49,180 bytes, but a PE of wse3 has 49,152: @large 40,000, @other 9,000, @v1 26, @v2 26, @v3 26, @v4 26, @v5 26, @v6 26, 2 others 24; make them smaller or spread them over more PEs
+  // CHECK: the buffers of @a take 49,180 bytes, but a PE of wse3 has 49,152: @large 40,000 ({{.*}}:{{[0-9]+}}), @other 9,000 ({{.*}}), @v1 26 ({{.*}}), @v2 26 ({{.*}}), @v3 26 ({{.*}}), @v4 26 ({{.*}}), @v5 26 ({{.*}}), @v6 26 ({{.*}}), 2 others 24; make them smaller or spread them over more PEs
   wse.pe @a on [:, :] {
     wse.buffer @v1 : memref<13xi16>
     wse.buffer @v2 : memref<13xi16>
