@@ -22,8 +22,10 @@ from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
+from ..dialects.pto.kernels import GetBlockIdxOp, GetBlockNumOp
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
+from ..passes.pto_bind_launch_arguments import BOUND, bind_launch_arguments
 from ..runtime import Deadlock, Machine
 from ..runtime.executors import OF_CHIPS
 from ..runtime.places import Array
@@ -110,6 +112,7 @@ class Program:
         if lanes is not None and not 1 <= lanes <= LANES:
             raise LoomError(f"a block has 1 to {LANES} vector cores, not {lanes}")
         module = parse_kernels(source).clone()
+        bind_launch_arguments(module)
         self.arch = arch
         self.blocks = blocks
         chip = arch if arch != "ideal" else chips_of(module)[0]
@@ -248,8 +251,10 @@ class Bound:
 def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) -> dict[str, Bound]:
     """Place arrays in global memory; return the launch arguments of the kernels."""
     parameters = program.parameters
-    for name in arguments:
-        if name not in parameters:
+    for name, given in arguments.items():
+        if name in BOUND and name not in parameters:
+            _check_bound(name, given, program.blocks)
+        elif name not in parameters:
             known = ", ".join(parameters) or "none"
             raise LoomError(f"the kernels take no argument '{name}'; they take: {known}")
     memory = machine.chip
@@ -303,6 +308,17 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
         memory.fetch("gm", address, array.size, array.dtype)[...] = array.reshape(-1)
         bound[name] = Bound(address, array)
     return bound
+
+
+def _check_bound(name: str, given: Argument, blocks: int) -> None:
+    """Raise LoomError for an argument that each core has from the launch, unless it is what all cores have."""
+    asked = BOUND[name]
+    of_all = blocks if asked is GetBlockNumOp else 0 if asked is GetBlockIdxOp and blocks == 1 else None
+    if of_all is None or given != of_all:
+        raise LoomError(
+            f"argument '{name}' is the number that each core has in a launch of {blocks} blocks; leave it out, and say "
+            "how many blocks run"
+        )
 
 
 def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:

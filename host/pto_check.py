@@ -34,9 +34,11 @@ from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
 from ..operations.pipe_protocol import Behavior
 from ..passes import get_all_passes
+from ..passes.pto_bind_launch_arguments import bind_launch_arguments
 from ..passes.pto_infer_slots import tradeoffs_of_pipe
 
 FRONT_END = (
+    "pto-bind-launch-arguments",
     "pto-assign-default-frontend-pipe-id",
     "pto-infer-slots",
     "pto-lower-frontend-pipe-ops",
@@ -138,7 +140,8 @@ def slots_of(source: Path | str | ModuleOp, arch: Behavior | None = None) -> lis
     """
     if arch is not None:
         check_behavior(arch)
-    module = parse_kernels(source)
+    module = parse_kernels(source).clone()
+    bind_launch_arguments(module)
     verify(module)
     behavior = arch or chips_of(module)[0]
     kernels = [kernel_of(op, behavior) for op in walk(module) if isinstance(op, FuncOp)]
@@ -175,6 +178,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
     chip = arch if arch != "ideal" else chips_of(module)[0]
     module = module.clone()
     try:
+        bind_launch_arguments(module)
         set_target_arch(module, chip)
         verify(module)
         found = find_hazards(module, arch)

@@ -24,6 +24,9 @@ bytes."""
 BOX_ROWS = 16
 """Rows of a box of a fractal layout, and columns of one of 16-bit elements."""
 
+MAX_PRODUCT_EXTENT = 4095
+"""The most valid rows and columns of the tiles of a product (`CheckDynamicMad` of the public headers)."""
+
 SCALE_BOX = (16, 2)
 """Rows and columns of a box of the scales of blocks."""
 

@@ -99,9 +99,12 @@ def core_of(op: Operation) -> KernelKind | None:
 
 
 def kernel_kind(function: FuncOp) -> KernelKind | None:
-    """Return the core of a kernel; None for other functions."""
-    attribute = function.attributes.get("pto.kernel_kind")
-    return attribute.data if isinstance(attribute, KernelKindAttr) else None
+    """Return the core of a kernel, which it or else a module around it names; None for other functions."""
+    for op in (function, *(parent for parent in ancestors(function) if isinstance(parent, ModuleOp))):
+        attribute = op.attributes.get("pto.kernel_kind")
+        if isinstance(attribute, KernelKindAttr):
+            return attribute.data
+    return None
 
 
 def is_tile_helper(op: Operation) -> bool:

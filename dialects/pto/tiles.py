@@ -25,6 +25,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
 from ...operations import pto_tiles
+from ...targets.chip import MAX_PRODUCT_EXTENT
 from ..members import members
 from . import attributes
 from .assembly import (
@@ -164,14 +165,31 @@ class TableOperation(TileOperation):
                 good = good and (not known or first[1] + second[1] == columns)
                 rule = "tiles of the same valid rows, and a result as wide as both together"
             case "product":
-                left, right = tiles[-2].valid_shape, tiles[-1].valid_shape
-                good = _agree(left[0], rows) and _agree(left[1], right[0]) and _agree(right[1], columns)
-                rule = "an M x K and a K x N tile, and an M x N result"
+                self._verify_product(tiles, result)
+                return
             case "padding" | "reshape":
                 return
         if not good:
             shapes = " and ".join(_shape_text(tile) for tile in (*tiles, result))
             fail(self, f"expects {rule}; they are {shapes}")
+
+    def _verify_product(self, tiles: list[TileBufType], result: TileBufType) -> None:
+        """Check the memories and sizes of a product; valid extents of the result play no part (`TMATMUL_IMPL`)."""
+        *totals, left, right = tiles
+        locations = tuple(tile.location for tile in (left, right, *totals, result))
+        if locations[:2] != (AddressSpace.LEFT, AddressSpace.RIGHT) or set(locations[2:]) != {AddressSpace.ACC}:
+            found = ", ".join(location.value for location in locations)
+            fail(self, f"expects lhs, rhs, and dst to use the left, right, and acc address spaces; they are {found}")
+        (rows, inner), columns = left.valid_shape, right.valid_shape[1]
+        holders = ((rows, result.rows), (columns, result.columns), (inner, right.rows))
+        holders += tuple(pair for total in totals for pair in ((rows, total.rows), (columns, total.columns)))
+        if any(extent > room for extent, room in holders if extent != DYNAMIC):
+            found = " and ".join(_shape_text(tile) for tile in (left, right, *totals, result))
+            fail(self, f"expects static matmul tile shapes lhs[M,K], rhs[K,N], and dst[M,N]; they are {found}")
+        extents = (rows, inner, columns)
+        if any(extent != DYNAMIC and extent > MAX_PRODUCT_EXTENT for extent in extents):
+            found = ", ".join("?" if extent == DYNAMIC else str(extent) for extent in extents)
+            fail(self, f"expects m, k, and n valid sizes to be in [0, {MAX_PRODUCT_EXTENT}]; they are {found}")
 
     def _fits_elementwise(
         self, row: pto_tiles.PtoTileOperation, tiles: list[TileBufType], result: TileBufType

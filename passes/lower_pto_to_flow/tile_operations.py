@@ -279,7 +279,32 @@ class TileOperations:
                 self._copy_inside(op, target, _tile(sources[0]))
                 return
             options["value"] = value
+        elif row.shape == "product":
+            target, sources = self._product(op, target, sources)
         self.emitter.apply(row.function, target, sources, options)
+
+    def _product(
+        self, op: TableOperation, target: View, sources: list[View | SSAValue]
+    ) -> tuple[View, list[View | SSAValue]]:
+        """Return the tiles of a product with the extents that the cores multiply.
+
+        M and K are the valid extents of the left tile and N the valid columns of the right one; how much of the
+        accumulator is valid plays no part (`TMATMUL_IMPL` of the public headers).
+        """
+        *totals, left, right = map(_tile, sources)
+        (rows, inner), columns = left.extents, right.extents[1]
+        of_left, of_right, of_result = (cast("TileBufType", tile.type) for tile in (*op.inputs[-2:], op.dst))
+        for number, most, room, what in (
+            (rows, of_left.rows, of_result.rows, "the accumulator has a row for each valid row of the left tile"),
+            (columns, of_right.columns, of_result.columns, "the accumulator has a column for each of the right tile"),
+            (inner, of_left.columns, of_right.rows, "the right tile has a row for each valid column of the left one"),
+        ):
+            if most > room:
+                self.emitter.at_most(number, room, what)
+        extents = (rows, columns)
+        return replace(target, extents=extents), [
+            *(replace(total, extents=extents) for total in totals), left, replace(right, extents=(inner, columns)),
+        ]  # fmt: skip
 
     def _source(self, kind: Operand, operand: SSAValue, rows: Number, columns: Number) -> View | SSAValue:
         match kind:

@@ -180,6 +180,8 @@ def _side_by_side(function: np.ufunc) -> Callable[..., Any]:
 def _reduction(function: Any) -> Kernel:
     def compute(destination: Array, sources: Sequence[Operand], options: Mapping[str, Any]) -> None:
         source = sources[0]
+        if source.size == 0:
+            return  # as on the cores, where idle lanes repeat kernels with empty tiles
         wide = np.float32 if _is_float(source.dtype) and source.dtype.itemsize < 4 else source.dtype
         result = function.reduce(source.astype(wide, copy=False), axis=-1)
         destination[...] = result.reshape(destination.shape).astype(destination.dtype)

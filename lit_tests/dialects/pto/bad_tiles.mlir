@@ -67,9 +67,21 @@ func.func @f(%t: !pto.tile_buf<vec, 16x32xf32>) {
   return
 }
 // -----
-// CHECK: error: 'pto.tmatmul' op expects an M x K and a K x N tile, and an M x N result; they are 16 x 32 and 16 x 32 and 16 x 16
+// CHECK: error: 'pto.tmatmul' op expects lhs, rhs, and dst to use the left, right, and acc address spaces; they are vec, vec, acc
 func.func @f(%t: !pto.tile_buf<vec, 16x32xf32>, %a: !pto.tile_buf<acc, 16x16xf32>) {
   pto.tmatmul ins(%t, %t : !pto.tile_buf<vec, 16x32xf32>, !pto.tile_buf<vec, 16x32xf32>) outs(%a : !pto.tile_buf<acc, 16x16xf32>)
+  return
+}
+// -----
+// CHECK: error: 'pto.tmatmul' op expects static matmul tile shapes lhs[M,K], rhs[K,N], and dst[M,N]; they are 16 x 32 and 16 x 32 and 16 x 16
+func.func @f(%l: !pto.tile_buf<left, 16x32xf32>, %r: !pto.tile_buf<right, 16x32xf32>, %a: !pto.tile_buf<acc, 16x16xf32>) {
+  pto.tmatmul ins(%l, %r : !pto.tile_buf<left, 16x32xf32>, !pto.tile_buf<right, 16x32xf32>) outs(%a : !pto.tile_buf<acc, 16x16xf32>)
+  return
+}
+// -----
+// CHECK: error: 'pto.tmatmul' op expects m, k, and n valid sizes to be in [0, 4095]; they are 4096, 16, 16
+func.func @f(%l: !pto.tile_buf<left, 4096x16xf16>, %r: !pto.tile_buf<right, 16x16xf16>, %a: !pto.tile_buf<acc, 4096x16xf32>) {
+  pto.tmatmul ins(%l, %r : !pto.tile_buf<left, 4096x16xf16>, !pto.tile_buf<right, 16x16xf16>) outs(%a : !pto.tile_buf<acc, 4096x16xf32>)
   return
 }
 // -----
