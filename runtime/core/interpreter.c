@@ -219,6 +219,7 @@ static int64_t *log_record(struct core *core, struct log *log, uint64_t words) {
 static int issue(struct core *core, struct pe *pe, int64_t *registers, const struct application *application,
                  uint32_t where, cycle *now) {
     int how = NOT_QUICK;
+    cycle issued = *now;
     if (application->form == SENDS_MOVE) {
         how = send_move(core, pe, application, registers, where, now);
     } else if (application->form == RECEIVES_MOVE) {
@@ -228,6 +229,9 @@ static int issue(struct core *core, struct pe *pe, int64_t *registers, const str
         how = quick_transfer(core, pe, application, registers, where, now);
     }
     if (how != NOT_QUICK) {
+        if (core->races != NULL) {
+            check_quick(core, pe, application, registers, where, issued, how);
+        }
         return how;
     }
     const struct operation *operation = application->operation;
@@ -584,6 +588,9 @@ next:
         if (application->form <= COMPUTES_3_NUMBER) {
             cycle taken = quick_compute(core, pe, application, r);
             if (taken >= 0) {
+                if (core->races != NULL && airspace_of(core, pe)->count > 0) {
+                    check_quick(core, pe, application, r, WHERE, now, DONE_NOW);
+                }
                 now += taken;
                 if (ip->b != NO_REGISTER) {
                     r[ip->b] = 1;

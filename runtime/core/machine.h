@@ -926,8 +926,7 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
                    uint32_t where, cycle *now);
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 static inline void note_observers(struct core *core) {
-    core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL ||
-                        core->races != NULL;
+    core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL;
 }
 /* Applications of the forms SENDS_MOVE and RECEIVES_MOVE, as quick_transfer (moves.c) */
 int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,

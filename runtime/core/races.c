@@ -35,34 +35,41 @@ void free_races(struct core *core) {
 
 static int64_t width_of(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
 
-static bool is_line(const struct descriptor *walk) {
-    return walk->dimensions == 1 && !is_circular(walk) && walk->strides[0] == 1;
-}
-
-static struct range range_of(const struct descriptor *walk, int64_t count, bool writes) {
-    struct range range = {.walk = *walk, .count = count, .writes = writes};
-    int64_t width = width_of(walk), whole = walk_count(walk), lowest = 0, highest = 0;
+/* Adds the words that an operand touches with so many elements to those of an operation. */
+static inline void add_range(struct flight *flight, const struct descriptor *walk, int64_t count, bool writes) {
+    struct range *range = &flight->ranges[flight->range_count++];
+    int64_t width = width_of(walk), address = walk->address;
+    range->writes = writes;
+    range->is_line = walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk);
+    range->low = address;
+    range->high = address + count * width;
+    if (range->is_line) {
+        return;
+    }
+    int64_t whole = walk_count(walk), lowest = 0, highest = 0;
+    range->walk = *walk;
+    range->count = count;
     if (is_circular(walk)) {
         highest = (walk->extents[1] - 1) * width;
     } else if (walk->dimensions == 1) {
         int64_t reach = (count - 1) * walk->strides[0] * width;
         *(reach < 0 ? &lowest : &highest) = reach;
     } else {
-        range.count = count < whole ? count : whole; /* it begins again behind the last */
+        range->count = count < whole ? count : whole; /* it begins again behind the last */
         walk_reach(2 * (uint32_t)width, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
         lowest /= 2;
         highest /= 2;
     }
-    range.low = walk->address + lowest;
-    range.high = walk->address + highest + width;
-    return range;
+    range->low = address + lowest;
+    range->high = address + highest + width;
 }
 
 /* Sets the bits of the words of a range. */
 static void mark(const struct range *range, uint64_t *words) {
-    int64_t width = width_of(&range->walk);
-    for (int64_t k = 0; k < range->count; k++) {
-        int64_t word = range->walk.address + walk_offset(&range->walk, k) * width;
+    int64_t width = range->is_line ? range->high - range->low : width_of(&range->walk);
+    int64_t count = range->is_line ? 1 : range->count;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t word = range->is_line ? range->low : range->walk.address + walk_offset(&range->walk, k) * width;
         for (int64_t end = word + width; word < end; word++) {
             if (word >= 0 && word < MAX_WORDS) {
                 words[word / 64] |= (uint64_t)1 << word % 64;
@@ -71,16 +78,8 @@ static void mark(const struct range *range, uint64_t *words) {
     }
 }
 
-/* Returns the first word that two ranges have in common, or -1. */
-static int64_t first_common(const struct range *one, const struct range *other) {
-    int64_t low = one->low > other->low ? one->low : other->low;
-    int64_t high = one->high < other->high ? one->high : other->high;
-    if (low >= high) {
-        return -1;
-    }
-    if (is_line(&one->walk) && is_line(&other->walk)) {
-        return low;
-    }
+/* Returns the first word that two ranges have in common, whatever they are, or -1. */
+static int64_t first_marked(const struct range *one, const struct range *other) {
     uint64_t words[2][MAX_WORDS / 64] = {{0}};
     mark(one, words[0]);
     mark(other, words[1]);
@@ -93,6 +92,16 @@ static int64_t first_common(const struct range *one, const struct range *other) 
         }
     }
     return -1;
+}
+
+/* Does the same, at once for those that are apart or whose elements are side by side. */
+static inline int64_t first_common(const struct range *one, const struct range *other) {
+    int64_t low = one->low > other->low ? one->low : other->low;
+    int64_t high = one->high < other->high ? one->high : other->high;
+    if (low >= high) {
+        return -1;
+    }
+    return one->is_line && other->is_line ? low : first_marked(one, other);
 }
 
 /* Findings */
@@ -150,9 +159,7 @@ void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t b
         return;
     }
     int64_t low = address / 2, high = (address + bytes + 1) / 2;
-    struct range access = {.walk = {.address = (int32_t)low, .kind = KIND_I16, .dimensions = 1, .strides = {1},
-                                    .type = MEMORY_WALK, .extents = {(uint16_t)(high - low)}},
-                           .count = high - low, .low = low, .high = high, .writes = writes};
+    struct range access = {.low = low, .high = high, .is_line = true, .writes = writes};
     for (uint64_t k = 0; k < air->count; k++) {
         meet(core, pe, &air->flights[k], &access, NO_ROW, false, where, now);
     }
@@ -166,39 +173,57 @@ static void forget_ended(struct airspace *air, cycle now) {
         if (flight->done <= now && flight->joins != air->joins) {
             free(flight->lates);
         } else if (kept++ != k) {
-            air->flights[kept - 1] = *flight;
+            air->flights[kept - 1] = *flight; /* those that go on are seldom behind others */
         }
     }
     air->count = kept;
 }
 
-/* Finds operands of an operation, at its issue, that others in flight use; and notes that it is in flight. */
+/* Returns a place for an operation behind those in flight. */
+static struct flight *new_flight(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where,
+                                 cycle now) {
+    struct airspace *air = airspace_of(core, pe);
+    forget_ended(air, now);
+    if (air->count == air->room) {
+        grow(core, (void **)&air->flights, &air->room, air->count + 1, sizeof *air->flights);
+    }
+    struct flight *flight = &air->flights[air->count];
+    flight->key = NULL;
+    flight->done = NEVER;
+    flight->joins = air->joins;
+    flight->operation = operation->number;
+    flight->task = running_task(pe);
+    flight->where = where;
+    flight->range_count = 0;
+    flight->lates = NULL;
+    flight->late_count = flight->late_room = 0;
+    return flight;
+}
+
+/* Finds words of an operation, at its issue, that others in flight use; and leaves it in flight if it is asynchronous. */
+static void check_new(struct core *core, struct pe *pe, const struct flight *flight, bool is_async, bool receives,
+                      cycle now) {
+    struct airspace *air = airspace_of(core, pe);
+    for (uint64_t f = 0; f < air->count; f++) {
+        for (uint32_t k = 0; k < flight->range_count; k++) {
+            meet(core, pe, &air->flights[f], &flight->ranges[k], flight->operation, is_async, flight->where, now);
+        }
+    }
+    air->count += is_async;
+    air->joins += receives && !is_async; /* its task waits for what comes */
+}
+
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives) {
-    struct airspace *air = airspace_of(core, pe);
     bool uses_fabric = receives || operands[0].descriptor.type == QUEUE_RUN;
-    bool is_async = operation->is_async && uses_fabric, is_endless = count == UNBOUNDED;
-    forget_ended(air, now);
-    struct flight flight = {.done = NEVER, .joins = air->joins, .operation = operation->number,
-                            .task = running_task(pe), .where = where};
+    struct flight *flight = new_flight(core, pe, operation, where, now);
     int zeroed = zeroed_operand(operation, &operands[0].descriptor);
-    for (int k = 0; k <= operation->sources && count > 0 && !is_endless; k++) {
+    for (int k = 0; k <= operation->sources && count > 0 && count != UNBOUNDED; k++) {
         if (!operands[k].is_number && operands[k].descriptor.type == MEMORY_WALK) {
-            flight.ranges[flight.range_count++] =
-                range_of(&operands[k].descriptor, count, k == 0 || k == zeroed);
+            add_range(flight, &operands[k].descriptor, count, k == 0 || k == zeroed);
         }
     }
-    for (uint64_t f = 0; f < air->count; f++) {
-        for (uint32_t k = 0; k < flight.range_count; k++) {
-            meet(core, pe, &air->flights[f], &flight.ranges[k], operation->number, is_async, where, now);
-        }
-    }
-    if (!is_async) {
-        air->joins += receives; /* its task waits for what comes */
-        return;
-    }
-    grow(core, (void **)&air->flights, &air->room, air->count + 1, sizeof *air->flights);
-    air->flights[air->count++] = flight;
+    check_new(core, pe, flight, operation->is_async && uses_fabric, receives, now);
 }
 
 /* Notes what the operation is known as that is issued. */
@@ -229,6 +254,51 @@ void bind_send(struct core *core, struct pe *pe, const struct send *send) {
         bind_flight(core, pe, send);
     } else {
         end(core, pe, &air->flights[air->count - 1], send->done);
+    }
+}
+
+/* Does what `check_operands` does, behind the issue of an operation that has taken a short way, and notes how it has left that. */
+void check_quick(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                 uint32_t where, cycle issued, int how) {
+    const struct operation *operation = application->operation;
+    const struct descriptor *streams[MAX_OPERANDS];
+    const struct descriptor *to = NULL, *from = NULL; /* runs of wavelets */
+    int64_t count = INT64_MAX;
+    for (int k = 0; k <= operation->sources; k++) {
+        const struct descriptor *stream = streams[k] =
+            application->is_number[k] ? NULL : (const struct descriptor *)(void *)operand_at(application, registers, k);
+        if (stream != NULL && k == 0 && stream->type == QUEUE_RUN) {
+            to = stream; /* its length counts if there is no other */
+        } else if (stream != NULL) {
+            from = stream->type == QUEUE_RUN ? stream : from;
+            count = stream->extents[0] < count ? stream->extents[0] : count;
+        }
+    }
+    count = count == INT64_MAX ? to->extents[0] : count;
+    struct flight *flight = new_flight(core, pe, operation, where, issued);
+    for (int k = 0; k <= operation->sources && !(from != NULL && count == ENDLESS_EXTENT); k++) {
+        if (streams[k] != NULL && streams[k]->type == MEMORY_WALK) {
+            add_range(flight, streams[k], count, k == 0);
+        }
+    }
+    bool is_async = operation->is_async && (from != NULL || to != NULL);
+    check_new(core, pe, flight, is_async, from != NULL, issued);
+    if (!is_async || how == WENT_WRONG) {
+        return;
+    }
+    cycle done = resource_of(pe, thread_place(pe, operation))->ends;
+    bool is_open = done >= NEVER;
+    if (to != NULL) {
+        struct send send = {.count = (uint32_t)count, .queue = to->row, .waiting = is_open, .done = done,
+                            .unheld = issued + core->timing.inject + operation->plain_rate * count};
+        bind_send(core, pe, &send);
+        if (flight->key == &send) {
+            bind_flight(core, pe, core->sends); /* the last that waits */
+        }
+    } else if (is_open) {
+        bind_flight(core, pe, pe->inputs[core->queue_place[from->row]].waiting);
+    } else {
+        end(core, pe, flight, done);
     }
 }
 

@@ -4,11 +4,12 @@
 
 #include "machine.h"
 
-/* Words of memory that an operand of an operation touches, from `low` up to `high` at most */
+/* Words of memory that an operand of an operation touches, from `low` up to `high` */
 struct range {
+    int64_t low, high;
+    bool writes, is_line; /* all words from `low` up to `high` */
+    int64_t count;        /* elements of the walk, if it is no line */
     struct descriptor walk;
-    int64_t count, low, high;
-    bool writes;
 };
 
 /* An access while an operation was in flight whose end was not known */
@@ -44,6 +45,8 @@ void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t b
                    cycle now);
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives);
+void check_quick(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                 uint32_t where, cycle issued, int how);
 void bind_flight(struct core *core, const struct pe *pe, const void *key);
 void bind_send(struct core *core, struct pe *pe, const struct send *send);
 void end_flight(struct core *core, struct pe *pe, const void *key, cycle done);

@@ -107,6 +107,26 @@ def test_traces_of_random_programs(program: RandomProgram) -> None:
     assert differences(core, traced) == []
 
 
+@pytest.mark.slow
+@settings(max_examples=examples(12, seldom=True), suppress_health_check=[HealthCheck.too_slow])
+@given(PROGRAMS)
+def test_races_of_random_programs(program: RandomProgram) -> None:
+    """Equal warnings for any executor and number of threads; and nothing else changes by looking for races."""
+    checked = (("check", True),)
+    core = outcome(program, Way("core", checked))
+    assert differences(outcome(program, Way("reference", checked)), core) == []
+    assert differences(outcome(program, Way("core", (*checked, ("threads", 4), ("parallel_from", 1)))), core) == []
+    core.findings = [line for line in core.findings if "which is asynchronous" not in line]
+    assert differences(outcome(program, CORE), core) == []
+
+
+def test_some_random_programs_race() -> None:
+    """What the test above compares is not nothing."""
+    program = random_exchange(Random(6))
+    warnings = outcome(program, Way("core", (("check", True),))).findings
+    assert len([line for line in warnings if "which is asynchronous" in line]) == 2
+
+
 @pytest.mark.parametrize("limit", [1, 2, 5])
 def test_traces_up_to_the_step_limit(limit: int) -> None:
     """The task that wants a step beyond the last has begun."""
