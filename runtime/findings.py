@@ -163,6 +163,8 @@ class Code(IntEnum):
     USED_IN_FLIGHT = 76
     """Row of an asynchronous operation, the task that issued it, its source place, a word that it uses; bits of what is
     done with that; the row of the operation that uses it too, or NONE for scalar code."""
+    FLOATS_MIXED = 77
+    """Kind that is sent, kind that is received, source place of what sends, queue that receives. Found on loading."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 

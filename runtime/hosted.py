@@ -22,7 +22,8 @@ from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outl
 from .fabric.connect import fabric_of
 from .fabric.model import NOWHERE, Fabric
 from .fabric.model import HostStream as Stream
-from .findings import finding_of
+from .fabric.wavelet_types import mixed_floats
+from .findings import FINDING, finding_of
 from .places import Array, Region
 from .reports.rest import NOTHING_LEFT
 from .reports.sentences import deliver
@@ -94,6 +95,7 @@ class HostedEngine:
         self._word(fabric.findings)
         self.outline = outline(fabric)
         self._word(fabric.findings)
+        self._word(np.array(mixed_floats(fabric), FINDING))
 
     # Memory
 

@@ -357,6 +357,15 @@ def _used_in_flight(of: Subject) -> str:
     return f"{who} {does} {of.element(word)} on {of.here} while {other}, which is asynchronous, {uses} it; {remedy}"
 
 
+def _floats_mixed(of: Subject) -> str:
+    sent, received, where, queue = of.values[:4]
+    place = of.where(where)
+    return (
+        f"{KINDS[received]} elements are received here from input queue {of.queue(queue)} on {of.here}, but sent as "
+        f"{KINDS[sent]}{f' at {place}' if place else ''}; send and receive the same type"
+    )
+
+
 def _lacks(of: Subject) -> str:
     return "full" if of.values[2] else "empty"
 
@@ -610,6 +619,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.ELEMENTS_CUT: _elements_cut,
     Code.INDEX_TOO_WIDE: _index_too_wide,
     Code.USED_IN_FLIGHT: _used_in_flight,
+    Code.FLOATS_MIXED: _floats_mixed,
     Code.NEVER_STARTS: _never_starts,
 }
 """The sentence of every code but `NOTHING`."""

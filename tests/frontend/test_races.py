@@ -107,3 +107,52 @@ def test_a_race_is_reported(csl: Csl, capsys: pytest.CaptureFixture[str], main: 
 def test_what_is_no_race(csl: Csl, capsys: pytest.CaptureFixture[str], main: str, other: str) -> None:
     """Other words, two that read, what the program has waited for."""
     assert not told(csl, capsys, main, other)[1]
+
+
+FLOATS = """
+const c = @get_color(3);
+const in_queue = @get_input_queue(1);
+const out_queue = @get_output_queue(2);
+comptime {
+  @initialize_queue(in_queue, .{ .color = c });
+  if (@is_arch("wse3")) @initialize_queue(out_queue, .{ .color = c });
+  TASK
+}
+var out = @zeros([4]OUT);
+var given = @zeros([4]f32);
+const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> given[i] });
+const into = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i] });
+const from = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = c, .input_queue = in_queue });
+const wire = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = c, .output_queue = out_queue });
+task take(x: OUT) void { out[0] += x; }
+fn main() void {
+  @fmovs(wire, all, .{ .async = true });
+  MAIN
+}
+"""
+
+BIND = "@bind_data_task(take, @get_data_task_id({}));"
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize("by_task", [False, True])
+@pytest.mark.parametrize("kind", ["f16", "f32"])
+def test_floats_that_are_received_as_another_type(
+    csl: Csl, capsys: pytest.CaptureFixture[str], arch: str, by_task: bool, kind: str
+) -> None:
+    """Told when the program is loaded, with both places; the same type is right."""
+    bind = BIND.format("in_queue" if arch == "wse3" else "c") if by_task else ""
+    move = "" if by_task else f"@fmov{'h' if kind == 'f16' else 's'}(into, from, .{{ .async = true }});"
+    text = FLOATS.replace("TASK", bind).replace("MAIN", move).replace("OUT", kind)
+    capsys.readouterr()
+    csl.start(text, {"out": kind}, layout=LOOP_BACK, arch=arch)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "elements are received" in line]
+    assert len(lines) == (kind == "f16")
+    for line in lines:
+        at = text[: text.index("task take" if by_task else "@fmovh")].count("\n") + 1
+        sent = text[: text.index("@fmovs(wire")].count("\n") + 1
+        assert f"pe.csl:{at}:" in line.split(": warning: ")[0]
+        assert "f16 elements are received here from input queue" in line
+        assert f"on PE (0, 0), but sent as f32 at pe.csl:{sent}:3; send and receive the same type" in line.replace(
+            str(csl.directory) + "/", ""
+        )
