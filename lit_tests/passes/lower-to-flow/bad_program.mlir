@@ -113,7 +113,7 @@ wse.program @memory target "wse3" rectangle 1 x 1 {
 // -----
 
 wse.program @padding target "wse3" rectangle 1 x 1 {
-  // CHECK: the buffers of @a take 49,150 bytes with their alignment, but a PE of wse3 has 49,152: @v 48,130, @w 1,020; make them smaller
+  // CHECK: the buffers of @a take 49,150 bytes with their alignment, but a PE of wse3 has 49,152: @v 48,130 ({{.*}}), @w 1,020 ({{.*}}); make them smaller
   wse.pe @a on [:, :] {
     wse.buffer @v : memref<24065xi16>
     wse.buffer @w : memref<510xi16> align 1024
