@@ -43,6 +43,7 @@ from .emit import Builder
 from .errors import Ended, Poisoned, UnknownDescriptor, in_program
 from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
 from .frames import Frame
+from .lint import lint
 from .modules import Global, Module, is_exported_variable
 from .pe import Binding, PeProgram, Rotation, color_symbol, location
 from .places import Memory
@@ -118,6 +119,7 @@ def compile_layout(
     comptime_func_depth_limit: int | None = None,
     link_sections: Mapping[str, int] | None = None,
     notice: Function[[str], None] | None = None,
+    lint: bool = True,
 ) -> CompiledLayout:
     """Compile a CSL program from its layout file.
 
@@ -126,7 +128,8 @@ def compile_layout(
     gives. `import_paths` are directories in which modules are looked for too, before those that the environment
     variable CSL_IMPORT_PATH names. `max_inlined_iterations` limits each inline loop, `comptime_func_depth_limit` calls
     within calls; `link_sections` gives byte addresses to link sections. `notice` takes a line now and then while the
-    compilation takes long. Raises CslError or LoomError with the place of the first mistake.
+    compilation takes long. With `lint` there are warnings about tasks, queues and variables that cannot do what they
+    are declared for. Raises CslError, with all errors of the program, or LoomError.
     """
     session = start_session(
         arch=arch, fabric_dims=fabric_dims, fabric_offsets=fabric_offsets, memcpy=memcpy, channels=channels,
@@ -136,6 +139,7 @@ def compile_layout(
     options.max_inlined_iterations = max_inlined_iterations
     options.call_depth = min(comptime_func_depth_limit or DEFAULT_CALL_DEPTH, MAX_CALL_DEPTH)
     options.sections = dict(link_sections or {})
+    options.lint = lint
 
     def compile(session: Session) -> CompiledLayout:
         return _Compiler(session, Path(path), dict(params or {}), dict(colors or {})).compile()
@@ -373,6 +377,8 @@ class Assembly:
         """Return the program with what the host must know of it."""
         session = self.session
         assert session.rectangle is not None
+        if session.options.lint:
+            session.warnings += lint(session, program)
         return CompiledLayout(
             ModuleOp([program]),
             session.rectangle,

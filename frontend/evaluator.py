@@ -93,6 +93,8 @@ class Options:
     """Calls within calls, at compile time or inlined."""
     sections: Mapping[str, int] = field(default_factory=dict[str, int])
     """Byte addresses of link sections."""
+    lint: bool = True
+    """Warn of tasks, queues and variables that cannot do what they are declared for."""
 
 
 class Session:
@@ -133,6 +135,9 @@ class Session:
         """Colors whose routes programs change, or that they tear down, while they run."""
         self.color_names_of_pes: dict[int, str] = {}
         """What the code of PEs calls them."""
+        self.queues: dict[tuple[str, int, bool, int], bool] = {}
+        """Whether a PE program uses a queue that the program initializes: by file and place of @initialize_queue,
+        whether it is an output queue, and id."""
         self.mistakes: Mistakes | None = None
         """The errors found so far while all of a program are looked for; None if the first ends the compilation."""
 

@@ -182,9 +182,13 @@ class Files:
         self.found: dict[tuple[Path, str], Path] = {}
         """The file that each imported name resolves to, by importing file and name; filled on first use."""
 
+    def all(self) -> list[syntax.File]:
+        """Return the files, in the order in which they were read first."""
+        return list(self._parsed.values())
+
     def paths(self) -> list[str]:
         """Return the paths of the files, as they were read first, in that order."""
-        return [file.source.path for file in self._parsed.values()]
+        return [file.source.path for file in self.all()]
 
     def declared(self, file: syntax.File) -> Declared:
         """Return the declarations of a file; raises CslError, the first time only, for two of one name."""

@@ -552,8 +552,15 @@ class PeProgram:
         Not that of messages: a message to where nothing receives any is an error.
         """
         of_messages = None if self.message_queues is None else self.message_queues[0]
-        for (output, number), (_, source, node) in self.initialized.items():
+        named = set(self._queues)
+        for (output, number), (library, source, node) in self.initialized.items():
             color = self.queue_colors.get((output, number))
+            is_used = any(
+                kind == output and (id == number or (id is None and serves == color)) for kind, id, serves in named
+            )
+            if library is None:
+                known = source.path, node.start, output, number
+                self.session.queues[known] = is_used or self.session.queues.get(known, False)
             if not output and color is not None and number != of_messages:
                 self._added_queue(False, number, color, source, node)
 

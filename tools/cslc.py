@@ -165,6 +165,11 @@ def parser() -> Parser:
     )
     found.add_argument("--out-routes", action="store_true", help="print a table of colors and their routes")
     found.add_argument("--warnings-as-errors", action="store_true", help="write nothing if there are warnings")
+    found.add_argument(
+        "--no-lint",
+        action="store_true",
+        help="do not warn of tasks, queues and variables that cannot do what they are declared for",
+    )
     found.add_argument("--max-parallelism", type=_count, metavar="N", help="accepted and ignored")
     found.add_argument("-g0", action="store_true", help="accepted and ignored")
     found.add_argument("--json", action=TellAsJson, help=TellAsJson.HELP)
@@ -234,6 +239,7 @@ def _compile(argv: Sequence[str]) -> None:
             comptime_func_depth_limit=arguments.comptime_func_depth_limit,
             link_sections=sections,
             notice=print_notice,
+            lint=not arguments.no_lint,
         )
         warnings = list(layout.warnings)
         if layout.imports_memcpy and not arguments.memcpy:

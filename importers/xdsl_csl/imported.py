@@ -49,6 +49,7 @@ def import_modules(
                 memcpy=True,
                 channels=1,
                 import_paths=(directory,),
+                lint=False,
             )
         except LoomError as error:
             # The files written here are nobody's; those of the user are in the directory.

@@ -231,7 +231,7 @@ def test_memory_that_does_not_fit(csl: Csl) -> None:
     assert caught.value.location == f"{csl.directory / 'pe.csl'}:3:5"
     assert caught.value.message.startswith(
         "the buffers of @pe take 56,020 bytes, but a PE of wse2 has 49,152: "
-        "@big 40,000, @middle 12,000, @m.table 4,000, @small 20;"
+        "@big 40,000 (pe.csl:3), @middle 12,000 (pe.csl:5), @m.table 4,000 (lib.csl:1), @small 20 (pe.csl:4);"
     )
 
 

@@ -1,0 +1,141 @@
+"""Lint: warnings about tasks, queues and variables that cannot do what they are declared for, and no false alarms."""
+
+from __future__ import annotations
+
+import pytest
+
+from .harness import Csl
+
+LAYOUT = """
+layout {
+  @set_rectangle(2, 1);
+  for (@range(i16, 2)) |x| { @set_tile_code(x, 0, "pe.csl", .{ .x = x }); }
+  @set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ EAST } } });
+  @set_color_config(1, 0, @get_color(3), .{ .routes = .{ .rx = .{ WEST }, .tx = .{ TX } } });
+  @export_name("main", fn() void);
+}
+"""
+
+BEFORE = """param x: i16;
+const id = @get_local_task_id(8);
+const other = @get_local_task_id(9);
+const done = @get_local_task_id(10);
+const red = @get_color(3);
+const in = @get_input_queue(2);
+const out = @get_output_queue(3);
+var a: [4]f32;
+comptime { @export_symbol(main); }
+"""
+
+NEVER = "nothing activates it; use @activate, or '.activate' of an asynchronous operation"
+
+
+def warnings(csl: Csl, text: str, arch: str = "wse3", route: str = "RAMP", **options: object) -> list[str]:
+    """Return the warnings about a program, each with its line behind `BEFORE`."""
+    options = {"lint": True, **options}
+    compiled = csl.layout(LAYOUT.replace("TX", route), BEFORE + text, arch, **options)  # pyright: ignore[reportArgumentType]
+    first = BEFORE.count("\n")
+    found: list[str] = []
+    for warning in compiled.warnings:
+        file, line, _, rest = warning.split(":", 3)
+        assert file.endswith("pe.csl"), warning
+        found.append(f"{int(line) - first}:{rest.removeprefix(' warning:')}")
+    return found
+
+
+RUN = "fn main() void { f(); }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (
+            "task t() void {}\nfn f() void {}",
+            "1: task 't' is never bound; bind it to an id, as with @bind_local_task in a comptime block, or remove it",
+        ),
+        ("task t() void {}\nfn f() void {}\ncomptime { @bind_local_task(t, id); }", f"1: task 't' never runs: {NEVER}"),
+        (
+            "task t() void {}\nfn f() void { @activate(id); }\ncomptime { @bind_local_task(t, id); @block(id); }",
+            "1: task 't' never runs: it is blocked at the start, and nothing unblocks it",
+        ),
+        (
+            "var b: f32;\nfn f() void { a[0] = b; }",
+            "1: variable 'b' is read, but never written; initialize it, with @zeros for example, or write it",
+        ),
+        (
+            "fn f() void {}\ncomptime { @initialize_queue(in, .{ .color = red }); }",
+            "2: input queue 2 is initialized, but nothing receives by it; give it a DSD or a data task, or remove it",
+        ),
+        (
+            "fn f() void {}\ncomptime { @initialize_queue(out, .{ .color = red }); }",
+            "2: output queue 3 is initialized, but nothing is sent by it; remove it, or use it in a DSD",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_warned_of(csl: Csl, text: str, warning: str) -> None:
+    assert warnings(csl, text + "\n" + RUN) == [warning]
+    assert warnings(csl, text + "\n" + RUN, lint=False) == []
+
+
+DATA = """task t(value: f32) void { a[0] = value; }
+fn f() void {}
+comptime { @initialize_queue(in, .{ .color = red }); @bind_data_task(t, @get_data_task_id(in)); }
+"""
+
+
+def test_data_tasks_without_a_route(csl: Csl) -> None:
+    never = "no route leads its color to the PE; give the color a route with '.tx' RAMP there"
+    assert warnings(csl, DATA + RUN, route="EAST") == [f"1: task 't' never runs: {never}"]
+    assert warnings(csl, DATA + RUN) == []
+    moving = "EAST }, .rx = .{ WEST } }, .switches = .{ .pos1 = .{ .tx = RAMP"
+    layout = LAYOUT.replace(".rx = .{ WEST }, .tx = .{ TX", f".tx = .{{ {moving}")
+    assert csl.layout(layout, BEFORE + DATA + RUN, "wse3", lint=True).warnings == []
+
+
+RECEIVE = "const d = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = red, .input_queue = in });\n"
+MEMORY = "const m = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[i] });\n"
+QUEUE = "comptime { @initialize_queue(in, .{ .color = red }); }\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Tasks that a function, another task, the end of an operation, an id known at run time, or the start activates.
+        "task t() void {}\nfn f() void { @activate(id); }\ncomptime { @bind_local_task(t, id); }",
+        "task t() void {}\nfn f() void {}\ncomptime { @bind_local_task(t, id); @activate(id); }",
+        "task t() void { @activate(other); }\ntask u() void { @activate(id); }\nfn f() void { @activate(id); }\n"
+        "comptime { @bind_local_task(t, id); @bind_local_task(u, other); }",
+        RECEIVE + MEMORY + QUEUE + "task t() void {}\n"
+        "fn f() void { @fmovs(m, d, .{ .async = true, .activate = id }); }\n"
+        "comptime { @bind_local_task(t, id); }",
+        "var which = id;\ntask t() void {}\nfn f() void { @activate(which); }\ncomptime { @bind_local_task(t, id); }",
+        # Tasks that the code of some PEs activates; a task that is bound with some params only.
+        "task t() void {}\nfn f() void { if (x == 1) { @activate(id); } }\ncomptime { @bind_local_task(t, id); }",
+        "task t() void {}\nfn f() void {}\ncomptime { if (x == 7) { @bind_local_task(t, id); } }",
+        # Tasks that may be started by control wavelets.
+        "task t() void {}\ntask u() void { @activate(id); }\nfn f() void {}\n"
+        "comptime { @bind_local_task(t, id); @bind_control_task(u, @get_control_task_id(11)); }",
+        # Tasks that the end of an operation unblocks.
+        RECEIVE + MEMORY + QUEUE + "task t() void {}\n"
+        "fn f() void { @activate(id); @fmovs(m, d, .{ .async = true, .unblock = id }); }\n"
+        "comptime { @bind_local_task(t, id); @block(id); }",
+        # Variables that are written by code, by an operation, through a pointer, or by code that is not called.
+        "var b: f32;\nfn f() void { a[0] = b; b = 1.0; }",
+        "var b: [4]f32;\nconst e = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> b[i] });\n"
+        "fn f() void { @fmovs(e, 1.0); a[0] = b[1]; }",
+        "var b: f32;\nvar p: *f32 = &b;\nfn f() void { p.* = 2.0; a[0] = b; }",
+        "var b: f32;\nfn g() void { b = 1.0; }\nfn f() void { a[0] = b; }",
+        "var b = @zeros([4]f32);\nfn f() void { a[0] = b[1]; }",
+        # Queues that some PEs use, or code that is not called.
+        RECEIVE + MEMORY + QUEUE + "fn f() void { if (x == 1) { @fmovs(m, d); } }",
+        RECEIVE + MEMORY + QUEUE + "fn g() void { @fmovs(m, d); }\nfn f() void {}",
+    ],
+)  # fmt: skip
+def test_no_false_alarms(csl: Csl, text: str) -> None:
+    assert warnings(csl, text + "\n" + RUN) == []
+
+
+def test_libraries_are_left_out(csl: Csl) -> None:
+    """What a library initializes and declares is none of the program's."""
+    text = 'const random = @import_module("<random>");\nfn f() void { a[0] = random.random_f32(0.0, 1.0); }\n'
+    assert warnings(csl, text + RUN) == []
