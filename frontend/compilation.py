@@ -20,6 +20,7 @@ from ..csl.source import Diagnostic
 from ..diagnostics.errors import LoomError, shown
 from ..dialects import wse
 from ..dialects.machine.code import CodeOperation
+from ..dialects.machine.configuration import CONFIGURATION, configuration_attr
 from ..dialects.machine.sharing import Sharing
 from ..dialects.machine.source_names import set_source_name
 from . import (
@@ -355,8 +356,10 @@ class Assembly:
                 session.bodies.complete()
                 pes.append(op)
                 exports += [(pe, export) for export in pe.exports.values()]
-        if session.asks_for_queues and pes:
+        if pes and session.asks_for_queues:
             pes[0].attributes["ordered"] = UnitAttr()
+        if pes and session.main_thread_changes:
+            pes[0].attributes["main_thread_changes"] = UnitAttr()
         if session.imports_memcpy:
             with recovery.checked(session):
                 memcpy_resources.check_routes(session, [*effects, *self.effects])
@@ -454,6 +457,9 @@ class Assembly:
                 number = (isinstance(queue, wse.OutputQueueOp), queue.queue_id)
                 set_source_name(queue, pe.queue_names.get(number))
         op = wse.PeOp(name, where, Region(Block(operations)), main_thread=pe.main_thread)
+        settings = {at: value for at, value in pe.configuration.items() if at in session.target.settings}
+        if settings:
+            op.attributes[CONFIGURATION] = configuration_attr(settings)
         op.location = location(module.file.source, module.file)
         return pe, op
 

@@ -129,6 +129,8 @@ class Session:
         """Words of the elements of DSD variables whose first array has others: by PE program, symbol and place."""
         self.asks_for_queues = False
         """True if programs ask for the state of queues, so that PEs go on in the order of time alone."""
+        self.main_thread_changes = False
+        """True if programs change the priority of what tasks wait for while they run."""
         self.filters_change = False
         """True if programs change filters, or read their counters: of which colors, is known at run time only."""
         self.changing_colors: set[int] = set()

@@ -128,6 +128,8 @@ class PeProgram:
         """Queues that a warning says have no color."""
         self.main_thread: str | None = None
         """The priority of what tasks wait for, if the program sets one."""
+        self.configuration: dict[int, int] = {}
+        """What @set_config puts into registers before the program starts, by word address."""
         self.active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}
         """Tasks active from the start, and where that is said."""
         self.blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}

@@ -266,8 +266,9 @@ class _PeLowering:
         tasks = self._number_tasks()
         main_thread = None if self.pe.main_thread is None else self.pe.main_thread.data
         units = flow.UnitsOp(self.pe.sym_name.data, self.pe.placement.data, words, main_thread=main_thread)
-        if "ordered" in self.pe.attributes:
-            units.attributes["ordered"] = self.pe.attributes["ordered"]
+        for name in ("ordered", "main_thread_changes", "configuration"):
+            if name in self.pe.attributes:
+                units.attributes[name] = self.pe.attributes[name]
         fifos = self._fifo_loads()
         if fifos is not None:
             units.body.block.add_op(fifos)

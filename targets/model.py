@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import floor
 
+from .wavelets import SETTINGS
+
 LEVELS = ("low", "medium_low", "medium", "medium_high", "high")
 """Priorities of what shares the datapath of a PE, the lowest first (DSD-225, DSD-233, DSD-234)."""
 
@@ -173,10 +175,12 @@ class Registers:
     """Its switch: current position and ring mode; on WSE-2 also positions 1 to 3."""
     positions: tuple[int, ...] = (0x7F60, 0x7F80, 0x7FA0)
     """Positions 1 to 3 of its switch; empty on WSE-2."""
-    filters: int = 0x7E00
+    filters: int = 0x7F00
     """Filter f at filters + 4 f: its limit, the counter up to which wavelets pass, and its counter."""
     teardown_pending: int = 0x7FC0
     """Two words: the colors that have been torn down since it was read."""
+    settings: int = 0x7FC8
+    """One word for each of `targets.wavelets.SETTINGS`."""
     queues: int = 0x7FC2
     """Six words: the status of the input queues and of the output queues, which are empty (low byte) and full; which of
     them have been flushed; and two that a program writes the id of a queue to that is to be flushed."""
@@ -251,6 +255,11 @@ class Target:
     instruction_bytes: int = 4
     """Of an instruction of the tables, for estimates of the size of code. Assumed: 32 bits, and as many instructions
     as the machine has for the same."""
+
+    @property
+    def settings(self) -> range:
+        """The word addresses of the registers of settings."""
+        return range(self.registers.settings, self.registers.settings + len(SETTINGS))
 
     @property
     def input_queues(self) -> int:

@@ -100,6 +100,15 @@ SETS_TRANSMIT_SHIFT, SETS_RECEIVE_SHIFT = 10, 11
 """Bits of the registers of positions on WSE-3, which have ports as those of colors: that it names where the color goes,
 and where it comes from. Assumed."""
 
+# Registers of settings of a PE (targets.model.Registers). Assumed
+
+SETTINGS = ("control_mask", "main_thread", "low_tasks", "high_tasks")
+"""What they hold: the mask of `control_transform`; the priority of what tasks wait for, 1 less than its place in
+`targets.model.LEVELS`; and one bit, set for a high priority, for each of 16 tasks, by their ids."""
+
+CONTROL_MASK_BITS = 6
+"""Bits of that mask, from the lowest of a wavelet's index on (CSL language reference, `control_transform`)."""
+
 # Filters, from the page of the CSL language reference on @set_color_config
 
 FILTER_NUMBERS = ("id", "init_counter", "limit1", "limit2", "max_counter", "min_idx", "max_idx")

@@ -14,6 +14,7 @@ from ...csl import syntax
 from ...csl.source import Source
 from ...csl.syntax import Declaration, Expression, Statement
 from ...dialects import dsd, dsr, wse
+from ...dialects.machine.configuration import configuration_of
 from ...dialects.machine.elements import is_one_number
 from ...targets import Target
 from ...targets.memcpy import COMMAND_STREAM
@@ -170,6 +171,8 @@ class PeProgram:
             library = tree.member(self.library("tile_config"), "main_thread_priority")
             level = tree.member(tree.member(library, "level"), self.pe.main_thread.data.upper())
             self._comptime.append(tree.call(tree.member(library, "update_main_thread_priority"), level))
+        for address, value in configuration_of(self.pe):
+            self._comptime.append(tree.builtin("set_config", tree.integer(address), tree.integer(value)))
         self.result.declarations = [*self._heading(), *self._globals, *self._ids, *self._routines]
         self.result.comptime = [*self._comptime, *self._initial_loads]
         return self.result

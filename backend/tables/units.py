@@ -15,6 +15,7 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...dialects.machine.code import Bodies
+from ...dialects.machine.configuration import configuration_of
 from ...dialects.machine.source_names import shown_name
 from ...dialects.scalar_types import dense_values, kind_of
 from ...dialects.traversal import walk
@@ -24,6 +25,7 @@ from ...runtime.tables.format import (
     ACTIVE,
     BLOCKABLE,
     BLOCKED,
+    CLASS_MAIN_THREAD_CHANGES,
     CLASS_ORDERED,
     CLASS_TRAPS,
     COMPLETION_ACTIVATES,
@@ -44,6 +46,7 @@ from ...runtime.tables.format import (
 from ...runtime.tables.instructions import BITS, COST, FIFO_ACTIONS, INTEGERS, KIND
 from ...targets import Target
 from ...targets.model import LEVELS
+from ...targets.wavelets import SETTINGS
 from . import control_flow, descriptors, memory, operations, scalars
 from .body import Body, Handler, Template
 from .image import Image
@@ -354,6 +357,14 @@ class Units:
             elif isinstance(op, flow.InitialOp):
                 use, _ = self._start("what is loaded at the start", location_of(op), op.body.block, is_free=True)
                 sections.add("starts", self.row, use)
+        settings = self.target.registers.settings
+        for address, value in configuration_of(self.op):
+            if not 0 <= address - settings < len(SETTINGS):
+                raise LoomError(
+                    f"the configuration register {address:#x} is not set before the start; use {settings:#x} to "
+                    f"{settings + len(SETTINGS) - 1:#x}", location_of(self.op)
+                )  # fmt: skip
+            sections.add("settings", self.row, address - settings, value)
         for row, record in records.items():
             record[-1] |= self._flags[row]
             sections.put("tasks", row, *record)
@@ -368,6 +379,7 @@ class Units:
     def _class_flags(self) -> int:
         flags = CLASS_TRAPS if self.traps else 0
         flags |= CLASS_ORDERED if "ordered" in self.op.attributes else 0
+        flags |= CLASS_MAIN_THREAD_CHANGES if "main_thread_changes" in self.op.attributes else 0
         return flags | self._main_level() << MAIN_THREAD_SHIFT
 
     def _main_level(self) -> int:
@@ -436,12 +448,26 @@ class Units:
         queue, row = self.queues[name], sections.add("tasks")
         flags = BLOCKABLE | (BLOCKED if op.unblocked is None else 0)
         records[row] = [
-            sections.string(f"control tasks of @{name}"), sections.place(op), self.row, NONE, queue, -1,
+            sections.string(f"control tasks of @{name}"), sections.place(op), self.row, NONE, queue,
+            self._priority_id(op),
             TASK_TYPES.index("listener"), flags,
         ]  # fmt: skip
         self._flags[row] = 0
         self.inputs[name] = row
         self._queue_records[queue][4] = row
+
+    def _priority_id(self, op: flow.QueueOp) -> int:
+        """Return the id by which control tasks that wavelets of a queue start have their priority: that of its first
+        color on WSE-2, else that of the queue."""
+        if not self.target.data_tasks_by_color:
+            return op.queue_id.value.data
+        fabric = self.op.parent_op()
+        assert isinstance(fabric, flow.FabricOp)
+        name = op.colors.data[0].root_reference.data if op.colors.data else None
+        for each in fabric.body.block.ops:
+            if isinstance(each, flow.ColorOp) and each.sym_name.data == name:
+                return each.color.value.data
+        return -1
 
     def _fifo(self, op: flow.FifoOp) -> None:
         tasks: list[int] = []

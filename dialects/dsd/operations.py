@@ -272,7 +272,7 @@ class DsdOperation(SymbolUser, ABC):
         (source,) = self.sources
         type = self.descriptor_type_of(source)
         if source.type in ELEMENT_TYPES or (type is not None and not isinstance(type, FabinType)):
-            raise VerifyException("the source of an operation that drops data wavelets is no fabin; name one")
+            raise VerifyException("the source of an operation that drops data wavelets is not a fabin; name one")
 
     def _verify_destination(self) -> None:
         row, type = self.definition, self.destination.type

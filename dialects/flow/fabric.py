@@ -28,6 +28,7 @@ from ..assembly import (
     print_main_thread,
     verify_main_thread,
 )
+from ..machine.configuration import configuration_of
 from ..machine.filters import (
     FilterAttr,
     Swap,
@@ -393,4 +394,5 @@ class UnitsOp(SymbolDefinition):
 
     def verify_(self) -> None:
         verify_main_thread(self.main_thread)
+        configuration_of(self)
         verify_members(self)

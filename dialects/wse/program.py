@@ -26,6 +26,7 @@ from ..assembly import (
     print_main_thread,
     verify_main_thread,
 )
+from ..machine.configuration import configuration_of
 from ..machine.region import RegionAttr, Regions, parse_region_list, print_region_list, regions_attribute
 from ..machine.symbols import SymbolDefinition, UniqueSymbols, verify_members
 from .attributes import EVERYWHERE
@@ -190,4 +191,5 @@ class PeOp(SymbolDefinition):
 
     def verify_(self) -> None:
         verify_main_thread(self.main_thread)
+        configuration_of(self)
         verify_members(self)

@@ -8,7 +8,9 @@ from xdsl.ir import SSAValue
 
 from ...csl import syntax
 from ...dialects import wse
-from ...targets.wavelets import FILTER_WORDS
+from ...targets import Target
+from ...targets.model import LEVELS
+from ...targets.wavelets import FILTER_WORDS, SETTINGS
 from .. import control, emit, types
 from ..calls import call
 from ..evaluator import Evaluator
@@ -17,26 +19,27 @@ from ..registry import GUARD, Table, Where
 from ..types import Type
 from ..values import VOID, Address, Callable, Value, boolean, is_ssa
 from .libraries import shared_module
+from .type_facts import warn_program
 
 TABLE = Table("Configuration of PEs")
 
 
-def _register(ev: Evaluator, node: syntax.Builtin) -> Memory:
-    """Return the register whose word address is the first argument, as a variable; check its address and ranges."""
+def _register(ev: Evaluator, node: syntax.Builtin, address: Value, *, writes: bool) -> Memory:
+    """Return the register at a word address, the first argument, as a variable; check its address and ranges."""
     argument, registers = node.arguments[0], ev.session.target.registers
-    address = ev.coerce(ev.expr(argument), types.U16, argument)
     checks = not node.name.endswith("_unchecked")
     ranges = node.arguments[-1] if checks and len(node.arguments) == (2 if node.name == "get_config" else 3) else None
     allowed = [registers.addresses] if ranges is None else _ranges(ev, ranges)
     if is_ssa(address.data):
         base = emit.binary(ev.code, "*", types.U16, address.data, ev.code.constant(types.U16, 2))
-        _note_colors(ev, None)
+        for each in allowed:
+            _note(ev, each, writes=writes)
         return Memory(Address(None, 0, 1, base), types.U16, const=False)
     number = int(ev.data(address, argument, "the address of a register"))
     if checks and not any(number in each for each in allowed):
         known = " and ".join(f"{each.start:#x} to {each[-1]:#x}" for each in allowed)
         ev.fail(argument, f"there is no configuration register at {number:#x}; use an address from {known}")
-    _note_colors(ev, number)
+    _note(ev, range(number, number + 1), writes=writes)
     return Memory(Address(None, 0, 1, 2 * number), types.U16, const=False)
 
 
@@ -57,27 +60,90 @@ def _ranges(ev: Evaluator, node: syntax.Expression) -> list[range]:
     return found
 
 
-def _note_colors(ev: Evaluator, address: int | None) -> None:
-    """Note whose routes a register at an address changes; not known is of all colors."""
-    target = ev.session.target
+def _note(ev: Evaluator, addresses: range, *, writes: bool) -> None:
+    """Note what code for run time asks for, or changes, that uses one of some registers."""
+    session, target = ev.session, ev.session.target
     registers, colors = target.registers, range(target.routable_colors)
-    if address is None or 0 <= address - registers.queues < 6:
-        ev.session.asks_for_queues = True
-    filters = range(registers.filters, registers.filters + FILTER_WORDS * target.filters)
-    ev.session.filters_change |= address is None or address in filters
+    session.asks_for_queues |= _meet(addresses, range(registers.queues, registers.queues + 6))
+    session.asks_for_queues |= _meet(addresses, target.settings)
+    main_thread = target.settings[SETTINGS.index("main_thread")]
+    session.main_thread_changes |= writes and main_thread in addresses
+    session.filters_change |= _meet(addresses, _filters(target))
     for first in (registers.colors, registers.switches, *registers.positions):
-        ev.session.changing_colors.update(colors if address is None else {address - first} & set(colors))
+        session.changing_colors.update(color for color in colors if first + color in addresses)
 
 
-@TABLE.row("@get_config(address[, ranges])", "@get_config_unchecked(address)", where=Where.RUN_TIME)
+def _meet(one: range, other: range) -> bool:
+    return max(one.start, other.start) < min(one.stop, other.stop)
+
+
+def _filters(target: Target) -> range:
+    return range(target.registers.filters, target.registers.filters + FILTER_WORDS * target.filters)
+
+
+def _before_the_start(ev: Evaluator, node: syntax.Builtin, address: Value) -> int:
+    """Return the word address of a register that a comptime block reads or writes."""
+    argument, target = node.arguments[0], ev.session.target
+    if ev.initializes_global(node):
+        ev.fail(node, f"@{node.name} belongs in a comptime block or in code for run time")
+    number = int(ev.data(address, argument, "the address of a register"))
+    registers = target.registers
+    if number not in registers.addresses:
+        known = f"{registers.addresses.start:#x} to {registers.addresses[-1]:#x}"
+        ev.fail(argument, f"there is no configuration register at {number:#x}; use an address from {known}")
+    for first in (registers.colors, registers.switches, *registers.positions):
+        if number in range(first, first + target.routable_colors):
+            instead = "@set_color_config or @set_local_color_config"
+            ev.fail(argument, f"register {number:#x} is one of color {number - first}; use {instead} at compile time")
+    if number in _filters(target):
+        ev.fail(argument, f"register {number:#x} is one of a filter; give the color a '.filter' at compile time")
+    if number - registers.queues in range(6) or number - registers.teardown_pending in range(2):
+        ev.fail(argument, f"register {number:#x} says what happens at run time; use it in code for run time")
+    return number
+
+
+def _get_before_the_start(ev: Evaluator, node: syntax.Builtin, address: Value) -> Value:
+    number, program = _before_the_start(ev, node, address), ev.program
+    value = program.configuration.get(number)
+    if number == ev.session.target.settings[SETTINGS.index("main_thread")]:
+        target = ev.session.target
+        value = LEVELS.index(program.main_thread or target.main_thread_priority) - 1
+    elif value is None and number in ev.session.target.settings:
+        value = 0
+    if value is None:
+        ev.fail(node, f"register {number:#x} has no value yet; write one with @set_config before")
+    return Value(types.U16, value)
+
+
+def _set_before_the_start(ev: Evaluator, node: syntax.Builtin, address: Value) -> None:
+    number, argument = _before_the_start(ev, node, address), node.arguments[1]
+    value = int(ev.data(ev.coerce(ev.expr(argument), types.U16, argument), argument, "the value of a register"))
+    settings = ev.session.target.settings
+    if number not in settings:
+        warn_program(ev, node, f"register {number:#x} is not simulated; what is written to it changes nothing")
+    elif SETTINGS[number - settings.start] == "main_thread":
+        ev.program.main_thread = LEVELS[1 + value % (len(LEVELS) - 1)]
+        return
+    elif SETTINGS[number - settings.start] != "control_mask":
+        ev.session.asks_for_queues = True
+    ev.program.configuration[number] = value
+
+
+@TABLE.row("@get_config(address[, ranges])", "@get_config_unchecked(address)", where=Where.PE)
 def _get_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    return _register(ev, node).load(ev, node)
+    address = ev.coerce(ev.expr(node.arguments[0]), types.U16, node.arguments[0])
+    if ev.builder is None:
+        return _get_before_the_start(ev, node, address)
+    return _register(ev, node, address, writes=False).load(ev, node)
 
 
-@TABLE.row("@set_config(address, value[, ranges])", "@set_config_unchecked(address, value)", where=Where.RUN_TIME)
+@TABLE.row("@set_config(address, value[, ranges])", "@set_config_unchecked(address, value)", where=Where.PE)
 def _set_config(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    register = _register(ev, node)
-    argument = node.arguments[1]
+    address = ev.coerce(ev.expr(node.arguments[0]), types.U16, node.arguments[0])
+    if ev.builder is None:
+        _set_before_the_start(ev, node, address)
+        return VOID
+    register, argument = _register(ev, node, address, writes=True), node.arguments[1]
     register.store(ev, ev.coerce(ev.expr(argument), types.U16, argument), node)
     return VOID
 

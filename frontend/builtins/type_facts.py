@@ -7,7 +7,6 @@ from typing import Any
 from ...csl import syntax
 from ...dialects import wse
 from ...operations import integers
-from ...targets.model import LEVELS
 from .. import types
 from ..errors import Refused, in_program
 from ..evaluator import Evaluator
@@ -113,6 +112,8 @@ def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             return Value(types.COMPTIME_INT, target.registers.positions[0])
         case "queue_registers":
             return Value(types.COMPTIME_INT, target.registers.queues)
+        case "setting_registers":
+            return Value(types.COMPTIME_INT, target.registers.settings)
         case "teardown_pending":
             return Value(types.COMPTIME_INT, target.registers.teardown_pending)
         case fact:
@@ -219,18 +220,6 @@ def _check_format(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Val
                 warn_program(
                     ev, node, f"<simprint>: '{{{part[0]}}}' takes a u16 or u32; this '{type}' is printed without sign"
                 )
-    return VOID
-
-
-@TABLE.row("@loom_main_thread_priority(level)")
-def _main_thread_priority(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
-    """Set the priority of what tasks wait for (DSD-234), which is known when the program is loaded."""
-    (argument,) = node.arguments
-    if ev.builder is None:
-        ev.program.main_thread = LEVELS[1 + ev.data(ev.expr(argument), argument, "a level")]
-    else:
-        message = "the priority of the main thread has no effect at run time; set it in a comptime block"
-        warn_program(ev, node, f"<tile_config>: {message}")
     return VOID
 
 

@@ -35,7 +35,8 @@ Array = npt.NDArray[Any]
 SECTIONS_READ = (
     "classes", "buffers", "columns", "column_values", "code", "code_where", "bodies", "kinds", "slot_kinds", "uses",
     "rows", "numbers", "costs", "accesses", "access_dims", "descriptors", "operations", "register_loads",
-    "register_reads", "messages", "prints", "starts", "tasks", "queues", "fifos", "colors", "networks", "directives",
+    "register_reads", "messages", "prints", "starts", "settings", "tasks", "queues", "fifos", "colors", "networks",
+    "directives",
 )  # fmt: skip
 """Sections in the order of SECTIONS in tables.h."""
 
@@ -86,7 +87,7 @@ _POINTERS = (
 _REGISTERS_BEFORE = ("start", "end", "colors", "colors_count", "switches")
 _REGISTERS_BEHIND = (
     "position_count", "teardown_pending", "teardown_task", "queues", "input_queues", "output_queues", "flush_poll",
-    "filters", "filter_count",
+    "filters", "filter_count", "settings",
 )  # fmt: skip
 
 
@@ -296,7 +297,7 @@ class Core:
             registers.addresses.start, registers.addresses.stop, registers.colors, target.routable_colors,
             registers.switches, positions, len(registers.positions), registers.teardown_pending, target.teardown_task,
             registers.queues, target.input_queues, target.output_queues, target.flush_poll,
-            registers.filters, target.filters,
+            registers.filters, target.filters, registers.settings,
         )  # fmt: skip
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)

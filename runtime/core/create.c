@@ -433,6 +433,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     for (uint32_t k = 0; k < core->class_count; k++) {
         prepare_class(core, input, k, threads);
     }
+    prepare_settings(core, input);
     divide(core, input->strings);
     touch_active(core);
     run_starts(core);
@@ -485,6 +486,7 @@ void core_destroy(struct core *core) {
     }
     free_switches(core);
     free_flushes(core);
+    free_settings(core);
     free_networks(core);
     free_directives(core);
     free_statistics(core);

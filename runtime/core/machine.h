@@ -570,6 +570,7 @@ struct registers_input {
     uint32_t start, end, colors, colors_count, switches, positions[3], position_count, teardown_pending, teardown_task;
     uint32_t queues, input_queues, output_queues, flush_poll;
     uint32_t filters, filter_count;
+    uint32_t settings;
 };
 
 /* How the floating point exceptions of an operation are computed; 0 if it has none */
@@ -656,7 +657,8 @@ struct core {
     struct timing timing;
     struct registers_input registers;
     bool changes; /* programs may change routes, or ask for the state of queues: PEs go on in the order of time alone */
-    struct queue_flushes *flushes; /* configuration.c; NULL if programs ask for nothing of queues */
+    struct queue_flushes *flushes; /* flushes.c; NULL if programs ask for nothing of queues */
+    struct pe_settings *settings; /* of each PE; settings.c; NULL if all are as they are without programs */
     uint32_t width, height, class_count, queue_count, register_count;
     uint16_t register_place[MAX_REGISTER_FILES][256];
     uint16_t register_at[MAX_REGISTER_FILES * 256]; /* file << 8 | number of each place */
@@ -1141,6 +1143,10 @@ void router_decide(struct core *core, struct router *router, cycle now);
 void router_changes(struct core *core, struct router *router, cycle now);
 
 /* configuration.c */
+void prepare_settings(struct core *core, const struct core_input *input);
+void free_settings(struct core *core);
+uint32_t control_mask(const struct core *core, const struct pe *pe);
+uint32_t prefer(const struct core *core, const struct pe *pe, uint32_t first, cycle *time);
 void prepare_flushes(struct core *core);
 void free_flushes(struct core *core);
 void look_at_queue(struct core *core, struct pe *pe, uint64_t number, cycle now);

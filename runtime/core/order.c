@@ -357,6 +357,9 @@ static void visit(struct core *core, struct pe *pe) {
         }
         cycle time;
         uint32_t task = first_ready(pe, &time);
+        if (core->settings != NULL) {
+            task = prefer(core, pe, task, &time);
+        }
         if (task == NO_TASK) {
             return;
         }

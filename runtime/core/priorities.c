@@ -24,6 +24,7 @@ struct datapath {
     uint32_t most;      /* works from which on those that are done are looked for */
     uint32_t turns;     /* operations that can be held back */
     uint32_t open[LEVELS]; /* operations that receive, or can be held back, of each level */
+    uint8_t main_level;    /* of operations for which tasks wait */
 };
 
 /* An operation that can be held back. `cycle` is when it looks if it may take an element, NEVER while it lacks something
@@ -56,14 +57,24 @@ void prepare_priorities(struct core *core, const struct core_input *input, struc
     class->main_level = input->main_levels[class->number];
     if (class->levels != 0) {
         class->datapaths = core_allocate(core, class->units, sizeof *class->datapaths);
+        for (uint32_t unit = 0; unit < class->units; unit++) {
+            class->datapaths[unit].main_level = class->main_level;
+        }
     }
 }
 
-static uint8_t level_of(const struct class *class, const struct operation *operation) {
-    return operation->is_async ? operation->level : class->main_level;
+static struct datapath *datapath_of(const struct pe *pe) { return &pe->class->datapaths[pe->unit]; }
+
+static uint8_t level_of(const struct pe *pe, const struct operation *operation) {
+    return operation->is_async ? operation->level : datapath_of(pe)->main_level;
 }
 
-static struct datapath *datapath_of(const struct pe *pe) { return &pe->class->datapaths[pe->unit]; }
+/* Sets the level of the operations of a PE for which its tasks wait; none is under way. */
+void set_main_level(struct pe *pe, uint8_t level) {
+    if (pe->class->levels != 0) {
+        datapath_of(pe)->main_level = level;
+    }
+}
 
 /* Work */
 
@@ -97,7 +108,7 @@ static bool is_continued(struct work *work, uint8_t level, cycle first, cycle ra
 void note_work(struct core *core, struct pe *pe, const struct operation *operation, cycle first, cycle rate, cycle cost,
                int64_t count) {
     struct datapath *datapath = datapath_of(pe);
-    uint8_t level = level_of(pe->class, operation);
+    uint8_t level = level_of(pe, operation);
     if ((pe->class->levels & ((1u << level) - 1)) == 0 ||
         (datapath->works != NULL && is_continued(datapath->works, level, first, rate, cost, count))) {
         return;
@@ -149,7 +160,7 @@ static struct turn *make_turn(struct core *core, struct pe *pe, uint8_t level) {
 
 /* Returns whether nothing that a PE does can hold an operation back. */
 bool is_never_held(const struct pe *pe, const struct operation *operation) {
-    return pe->class->levels >> (level_of(pe->class, operation) + 1) == 0;
+    return pe->class->levels == 0 || pe->class->levels >> (level_of(pe, operation) + 1) == 0;
 }
 
 /* Returns whether operations that are not done yet, as far as is known, may hold back one for which its task waits. */
@@ -158,7 +169,7 @@ bool may_be_held(const struct pe *pe, const struct operation *operation) {
         return false;
     }
     const struct datapath *datapath = datapath_of(pe);
-    for (int other = level_of(pe->class, operation) + 1; other < LEVELS; other++) {
+    for (int other = level_of(pe, operation) + 1; other < LEVELS; other++) {
         if (datapath->open[other] > 0) {
             return true;
         }
@@ -170,7 +181,7 @@ bool may_be_held(const struct pe *pe, const struct operation *operation) {
  * issues no other, so that what can hold that back has been issued. */
 static bool can_be_held(const struct pe *pe, const struct operation *operation, cycle time) {
     const struct datapath *datapath = datapath_of(pe);
-    uint8_t level = level_of(pe->class, operation);
+    uint8_t level = level_of(pe, operation);
     if (pe->class->levels >> (level + 1) == 0 || operation->is_async) {
         return pe->class->levels >> (level + 1) != 0;
     }
@@ -212,7 +223,7 @@ static void give_turn(struct core *core, struct turn *turn) {
 void begin_to_receive(struct core *core, struct open *open, cycle issued) {
     struct pe *pe = open->pe;
     bool is_turn = can_be_held(pe, open->operation, issued);
-    uint8_t level = level_of(pe->class, open->operation);
+    uint8_t level = level_of(pe, open->operation);
     open->shares = true;
     begin(pe, level, is_turn);
     if (is_turn) {
@@ -224,7 +235,7 @@ void begin_to_receive(struct core *core, struct open *open, cycle issued) {
 }
 
 void end_to_receive(struct core *core, struct open *open) {
-    end(open->pe, level_of(open->pe->class, open->operation), open->turn != NULL);
+    end(open->pe, level_of(open->pe, open->operation), open->turn != NULL);
     if (open->turn != NULL) {
         give_turn(core, open->turn);
     }
@@ -354,7 +365,7 @@ bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *op
 void send_in_turns(struct core *core, struct send *send, const struct descriptor *stream, struct payload *payload,
                    int64_t count, cycle issued, cycle rate, cycle setup) {
     struct pe *pe = send->pe;
-    struct turn *turn = make_turn(core, pe, level_of(pe->class, send->operation));
+    struct turn *turn = make_turn(core, pe, level_of(pe, send->operation));
     turn->send = send;
     turn->stream = *stream;
     turn->payload = payload;

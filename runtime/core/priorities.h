@@ -9,6 +9,7 @@ enum { HELD_SENDS = UINT16_MAX + 1 }; /* in place of a queue: the sends of a PE 
 void make_priority_pools(struct core *core);
 void prepare_priorities(struct core *core, const struct core_input *input, struct class *class);
 
+void set_main_level(struct pe *pe, uint8_t level);
 bool has_turns(const struct pe *pe);
 bool is_never_held(const struct pe *pe, const struct operation *operation);
 

@@ -102,6 +102,17 @@ void strip_marks(struct core *core, struct run *run) {
     run->step = run->size = 4;
 }
 
+/* Returns a copy of wavelets of which those that are marked are changed by the mask of the PE. */
+static struct payload *mask_marked(struct core *core, const struct run *wavelets, uint32_t mask) {
+    struct payload *payload = payload_take(core, wavelets->count);
+    for (uint32_t k = 0; k < wavelets->count; k++) {
+        uint32_t word;
+        memcpy(&word, wavelets->at + (ptrdiff_t)k * wavelets->step, sizeof word);
+        payload->words[k] = is_marked(wavelets, k) ? word ^ mask : word;
+    }
+    return payload;
+}
+
 /* Sends what is marked as control wavelets, without the mark, and the rest as it is (DSD-257). */
 static void transmit_marked(struct core *core, struct pe *pe, uint32_t place, struct sending *sending,
                             const struct descriptor *stream, const struct run *wavelets) {
@@ -142,7 +153,17 @@ void transmit(struct core *core, struct pe *pe, struct sending *sending, const s
         return;
     }
     if (stream->flags & CONTROL_TRANSFORM && queue->network == 0) {
-        transmit_marked(core, pe, place, sending, stream, wavelets);
+        uint32_t mask = control_mask(core, pe);
+        struct run masked = *wavelets;
+        if (mask != 0) {
+            masked.payload = mask_marked(core, wavelets, mask);
+            masked.at = (const uint8_t *)masked.payload->words;
+            masked.step = masked.size = 4;
+        }
+        transmit_marked(core, pe, place, sending, stream, &masked);
+        if (mask != 0) {
+            payload_drop(core, masked.payload);
+        }
         return;
     }
     wavelets->control = stream->flags & CONTROL_WAVELETS;

@@ -16,7 +16,7 @@ struct class_row {
     uint32_t name, where, words, regions, region_count, buffers, buffer_count, queues, queue_count, fifos, fifo_count,
         tasks, task_count, flags;
 };
-enum { CLASS_TRAPS = 1, CLASS_ORDERED = 16 };
+enum { CLASS_TRAPS = 1, CLASS_ORDERED = 16, CLASS_MAIN_THREAD_CHANGES = 32 };
 
 struct buffer_row {
     uint32_t name, where, owner, address, elements, dims;
@@ -97,6 +97,10 @@ struct print_row {
     uint16_t arguments;
 };
 
+struct setting_row {
+    uint32_t owner, number, value;
+};
+
 struct start_row {
     uint32_t owner, use;
 };
@@ -161,6 +165,7 @@ struct directive_row {
     S(messages, struct message_row)                                                                                    \
     S(prints, struct print_row)                                                                                        \
     S(starts, struct start_row)                                                                                        \
+    S(settings, struct setting_row)                                                                                    \
     S(tasks, struct task_row)                                                                                          \
     S(queues, struct queue_row)                                                                                        \
     S(fifos, struct fifo_row)                                                                                          \

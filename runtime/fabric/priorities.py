@@ -12,6 +12,7 @@ import numpy as np
 
 from ...targets.model import LEVELS, Target
 from ..tables.format import (
+    CLASS_MAIN_THREAD_CHANGES,
     LOAD_ASYNC,
     MAIN_THREAD_BITS,
     MAIN_THREAD_SHIFT,
@@ -29,6 +30,9 @@ from ..tables.instructions import (
     STATIC_DESCRIPTOR,
 )
 from .model import Array
+
+MAIN_LEVELS = (1 << len(LEVELS)) - 1 & ~1
+"""The levels, as bits, that the operations can have for which tasks wait: all but the lowest."""
 
 
 def priority_levels(target: Target) -> tuple[int, ...]:
@@ -62,7 +66,11 @@ class _Finder:
     def __init__(self, tables: Tables, target: Target) -> None:
         self._tables = tables
         self._levels = priority_levels(target)
-        self._main = main_levels(tables, target)
+        changes = (tables["classes"]["flags"] & CLASS_MAIN_THREAD_CHANGES).any()
+        # Whatever a program makes of it: each level that it can have.
+        self._main = [
+            MAIN_LEVELS | 1 << level if changes else 1 << level for level in main_levels(tables, target).tolist()
+        ]
         self._numbers = {
             name: CONTROL_NUMBER[name] for name in ("descriptor", "read_register", "load_register", "apply")
         }
@@ -77,7 +85,7 @@ class _Finder:
         in_registers = any(self._loads_stream(use, in_registers=False) for use in uses)
         levels = 0
         for use in uses:
-            levels |= self._of_use(use, in_registers, int(self._main[number]))
+            levels |= self._of_use(use, in_registers, self._main[number])
         return levels
 
     def _uses(self, number: int) -> list[int]:
@@ -148,7 +156,7 @@ class _Finder:
             if int(row["microthread"]) != NO_MICROTHREAD:
                 levels |= 1 << self._levels[int(row["priority"])]
             elif operands & streams:
-                levels |= 1 << main
+                levels |= main
         for load in self._slots(use, "register_load"):
             row = self._tables["register_loads"][load]
             if int(row["flags"]) & LOAD_ASYNC:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...operations import integers
 from ...targets.model import Timing
-from ...targets.wavelets import FILTER_WORDS
+from ...targets.wavelets import FILTER_WORDS, SETTINGS
 from ..counted import Counted
 from ..engine import BUDGET, DONE, ERROR, Position, Printed, Totals
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
@@ -40,7 +40,7 @@ from ..tables.format import (
 )
 from ..tables.instructions import FIFO_ACTIONS, KIND
 from ..trace_lines import RECORD, Traced, Tracing
-from . import configuration, endings, receiving
+from . import endings, flushes, receiving
 from .arithmetic import WIDE
 from .credits import Path
 from .descriptors import kind_name
@@ -70,6 +70,10 @@ from .variables import Variable, Variables
 
 def _action(number: int) -> str:
     return FIFO_ACTIONS[number]
+
+
+PRIORITIZED = ("local", "data", "listener")
+"""Types of tasks that have a priority."""
 
 
 class Machine:
@@ -108,6 +112,8 @@ class Machine:
         """The same of operations that pass on what they take: when they do, and lets them go on."""
         self.is_ordered = any(row.flags & CLASS_ORDERED for row in self.program["classes"])
         """True if programs ask for the state of queues."""
+        self.has_settings = self.is_ordered or bool(self.program["settings"])
+        """True if programs set registers of `SETTINGS`."""
         self.looks = 0
         """Events in which queues that are to be flushed are looked at..."""
         self.looks_later: list[tuple[PE, bool, int]] = []
@@ -171,8 +177,15 @@ class Machine:
         room = int(self._stack_rooms[number])
         return UnitClass(
             number, row, words, room, variables, bool(row.flags & CLASS_TRAPS), int(self.fabric.levels[number]),
-            int(self.fabric.main_levels[number]),
+            self._settings(number),
         )  # fmt: skip
+
+    def _settings(self, number: int) -> tuple[int, ...]:
+        settings = {"main_thread": int(self.fabric.main_levels[number]) - 1}
+        for row in self.program["settings"]:
+            if row.owner == number:
+                settings[SETTINGS[row.number]] = row.value
+        return tuple(settings.get(name, 0) for name in SETTINGS)
 
     def _elements(self, buffer: int) -> int:
         return self.program["buffers"][buffer].elements
@@ -186,6 +199,7 @@ class Machine:
     def _make_pe(self, cls: UnitClass, unit: int, number: int) -> PE:
         y, x = divmod(number, self.width)
         pe = PE(number, x, y, unit, cls, memoryview(self.memory[cls.number][unit]))
+        pe.settings = list(cls.settings)
         pe.datapath = Datapath(cls.levels) if cls.levels else None
         row = cls.row
         for queue in range(row.queues, row.queues + row.queue_count):
@@ -229,11 +243,13 @@ class Machine:
     def _make_task(self, pe: PE, number: int) -> None:
         row = self.program["tasks"][number]
         unblocked = None
+        priority_id = row.number if TASK_TYPES[row.type] in PRIORITIZED else -1
         if row.flags & BLOCKABLE:
             unblocked = NEVER if row.flags & BLOCKED else 0
         task = Task(
             number, row, partial(self.touch, pe), lambda: pe.clock, 0 if row.flags & ACTIVE else NEVER, unblocked,
-            None if row.queue == NONE else pe.inputs[row.queue], -1 if row.flags & COMPLETION_ACTIVATES else None,
+            None if row.queue == NONE else pe.inputs[row.queue], priority_id,
+            -1 if row.flags & COMPLETION_ACTIVATES else None,
             blocked=-1 if row.flags & COMPLETION_UNBLOCKS else None,
         )  # fmt: skip
         pe.tasks[number] = task
@@ -562,7 +578,7 @@ class Machine:
         if cycle < NEVER:
             waiting, self.looks_later = self.looks_later, []
             for pe, output, number in waiting:
-                configuration.look_at(self, pe, output, number, cycle)
+                flushes.look_at(self, pe, output, number, cycle)
 
     def limit(self, steps: int | None) -> None:
         """Let each PE take so many steps from now on, None for any number."""

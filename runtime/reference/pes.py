@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...targets.wavelets import CONTROL_MASK_BITS, INDEX_SHIFT, SETTINGS, WORD_BITS
 from .descriptors import Descriptor, Held
 from .fifos import Fifo
 from .program import Operation, Settings, Use
@@ -15,6 +16,8 @@ from .variables import Variables
 
 if TYPE_CHECKING:
     from .priorities import Datapath
+
+CONTROL_MASK, MAIN_THREAD, LOW_TASKS, HIGH_TASKS = range(len(SETTINGS))
 
 NOT_BEGUN, WANTS_STEP = -1, -2
 """In place of an instruction: the start of a task that is not counted yet, before and after it is traced."""
@@ -53,8 +56,8 @@ class UnitClass:
     """True if floating point exceptions may stop its PEs."""
     levels: int
     """Levels of priority that its operations on queues and FIFOs have, as bits; 0 if they are all alike."""
-    main_level: int
-    """That of the operations for which tasks wait."""
+    settings: tuple[int, ...]
+    """What the registers of `SETTINGS` hold at the start."""
 
 
 @dataclass(eq=False, slots=True)
@@ -96,6 +99,8 @@ class PE:
     """Input queues, and output queues, that are to be flushed, as bits..."""
     flushed: list[int] = field(default_factory=lambda: [0, 0])
     """... and those that have been."""
+    settings: list[int] = field(default_factory=list[int])
+    """What its registers of `SETTINGS` hold."""
     teardown_task: Task | None = None
     """Is activated when a color is torn down."""
 
@@ -104,6 +109,21 @@ class PE:
     frame: Frame | None = None
     now: int = 0
     """The cycle that the task has come to."""
+
+    @property
+    def control_mask(self) -> int:
+        """What is changed of the control wavelets that it sends with `control_transform`."""
+        return (self.settings[CONTROL_MASK] & (1 << CONTROL_MASK_BITS) - 1) << INDEX_SHIFT
+
+    @property
+    def main_level(self) -> int:
+        """The level of the operations for which its tasks wait, as a place in `LEVELS`."""
+        return 1 + (self.settings[MAIN_THREAD] & 3)
+
+    @property
+    def high_tasks(self) -> int:
+        """The tasks with a high priority, as bits by their ids."""
+        return self.settings[LOW_TASKS] | self.settings[HIGH_TASKS] << WORD_BITS
 
     @property
     def bytes(self) -> int:

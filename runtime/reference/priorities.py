@@ -160,7 +160,7 @@ class Datapath:
 
 def level_of(machine: Machine, issue: Issue) -> int:
     """Return the level of an operation, as a place in `LEVELS` (DSD-225 to DSD-227, DSD-233)."""
-    return machine.priority_levels[issue.settings.priority] if issue.is_async else issue.pe.cls.main_level
+    return machine.priority_levels[issue.settings.priority] if issue.is_async else issue.pe.main_level
 
 
 def note_work(machine: Machine, issue: Issue, first: int, rate: int, cost: int, count: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...operations import integers
@@ -20,9 +21,24 @@ if TYPE_CHECKING:
 
 
 def next_task(pe: PE) -> tuple[int, Task | None]:
-    """Return when a PE picks a task, and which: of those that are ready first the one that comes first in its class."""
+    """Return when a PE picks a task, and which: of those that are ready first the one that comes first in its class.
+
+    If tasks have a high priority, these come first of all that are ready when the PE is free.
+    """
+    time, found = _first(pe.tasks.values())
+    if found is None or not pe.high_tasks:
+        return time, found
+    time = max(time, pe.clock)
+    preferred = pe.high_tasks
+    ready, high = _first(
+        task for task in pe.tasks.values() if task.priority_id >= 0 and preferred >> task.priority_id & 1
+    )
+    return time, high if ready <= time else found
+
+
+def _first(tasks: Iterable[Task]) -> tuple[int, Task | None]:
     time, found = NEVER, None
-    for task in pe.tasks.values():
+    for task in tasks:
         if task.ready < time:
             time, found = task.ready, task
     return time, found

@@ -44,6 +44,7 @@ def transmit(
         queue.unread += len(payload)
     sections = [Part(payload, first, stream.control)]
     if stream.transforms and queue.network is None:
+        payload = [word ^ pe.control_mask if word & CONTROL_MARK == CONTROL_MARK else word for word in payload]
         sections = list(_sections(payload, first, rate))
     if machine.statistics is not None:
         for wavelets, when, control in sections:

@@ -38,6 +38,8 @@ class Task:
     unblocked: int | None
     queue: InputQueue | None = None
     """Whose wavelets start it."""
+    priority_id: int = -1
+    """The id by which it has a priority; -1 if it has none."""
     picked: int | None = None
     """When it was last picked, for a task that completions activate: what came before is used up."""
     completed: bool = False

@@ -25,7 +25,9 @@ from ...targets.wavelets import (
     FILTER_VALUES,
     MAX_DIMENSIONS,
     PORTS,
+    SETTINGS,
     SWITCH_POSITIONS,
+    WORD_MASK,
 )
 from ..findings import MAX_WALK
 from . import code as code_checks
@@ -34,7 +36,7 @@ from .format import (
     ACCESS_POINTER,
     ACTIVE,
     CIRCULAR,
-    CLASS_ORDERED,
+    CLASS_MAIN_THREAD_CHANGES,
     COMPLETION_ACTIVATES,
     COMPLETION_UNBLOCKS,
     CONTROL_TRANSFORM,
@@ -209,7 +211,7 @@ class _Checker:
         self.all_hold(
             "classes", (words >= 2) & (2 * words <= self.target.memory_bytes), "has too many words, or too few"
         )
-        self.below("classes", "flags", 2 * CLASS_ORDERED)
+        self.below("classes", "flags", 2 * CLASS_MAIN_THREAD_CHANGES)
         levels = self.column("classes", "flags") >> MAIN_THREAD_SHIFT & (1 << MAIN_THREAD_BITS) - 1
         self.all_hold("classes", levels <= len(LEVELS), "has a priority that there is not")
         self.bytes = 4 * -(-words // 2)
@@ -454,7 +456,7 @@ class _Checker:
             self.all_hold("operations", ~has | np.where(is_stream, ~only, scalar),
                           "has a scalar where a stream is needed, or a stream where a scalar is")  # fmt: skip
         drops = self.column("operations", "flags") & DROPS_DATA != 0
-        self.all_hold("operations", ~drops | (function == DSD_ROWS.index("mov32")), "drops data and is no mov32")
+        self.all_hold("operations", ~drops | (function == DSD_ROWS.index("mov32")), "drops data and is not a mov32")
         self.load_owner = self.ends("register_loads")
         self.below("register_loads", "flags", 8)
         asynchronous = self.column("register_loads", "flags") & LOAD_ASYNC != 0
@@ -576,6 +578,9 @@ class _Checker:
             }[type]
             if not fits or int(body["results"]):
                 refuse(f"row {row} of 'tasks' has code with other arguments than {type} tasks have")
+        self.named("settings", "owner", "classes")
+        self.below("settings", "number", len(SETTINGS))
+        self.below("settings", "value", WORD_MASK + 1)
         self.named("starts", "owner", "classes")
         for row, record in enumerate(self.tables["starts"]):
             body = self.run_by("starts", row, int(record["use"]), int(record["owner"]))

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...targets.model import LEVELS
-from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS
+from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS, SETTINGS
 from .format import (
+    CLASS_MAIN_THREAD_CHANGES,
     CLASS_ORDERED,
     CLASS_TRAPS,
     FIFO_END,
@@ -135,6 +136,7 @@ class _Dump:
         level = flags >> MAIN_THREAD_SHIFT & (1 << MAIN_THREAD_BITS) - 1
         traps = (" traps" if flags & CLASS_TRAPS else "") + (f" main_thread {LEVELS[level - 1]}" if level else "")
         traps += " ordered" if flags & CLASS_ORDERED else ""
+        traps += " main_thread_changes" if flags & CLASS_MAIN_THREAD_CHANGES else ""
         yield f"class {row} @{self.text(record['name'])} on {self.regions(record)} words {record['words']}{traps}"
         for buffer in self.members(record, "buffer"):
             yield (f"  buffer @{self.text(buffer['name'])} at {buffer['address']} : {self.type(buffer)}")
@@ -173,6 +175,8 @@ class _Dump:
             yield f"  {TASK_TYPES[task['type']]} task @{self.text(task['name'])} id {task['number']}{queue}{use}{flags}"
         for start in tables["starts"][tables["starts"]["owner"] == row]:
             yield f"  start use {start['use']}"
+        for setting in tables["settings"][tables["settings"]["owner"] == row]:
+            yield f"  {SETTINGS[setting['number']]} {setting['value']:#x}"
 
     def members(self, record: Any, name: str) -> Any:
         first, count = int(record[f"{name}s"]), int(record[f"{name}_count"])

@@ -45,6 +45,9 @@ CLASS_TRAPS = 1
 CLASS_ORDERED = 16
 """Flag of a class: its PEs ask for the state of queues, so that all PEs go on in the order of time."""
 
+CLASS_MAIN_THREAD_CHANGES = 32
+"""Flag of a class: PEs change the priority of the operations for which their tasks wait."""
+
 MAIN_THREAD_SHIFT, MAIN_THREAD_BITS = 1, 3
 """Bits of the flags of a class: the priority of the operations for which its tasks wait, 1 more than its place in
 `targets.model.LEVELS`; 0 is that of the target."""
@@ -139,6 +142,9 @@ PRINT = _record(("format", U32), ("kinds", U32), ("arguments", U16))
 DIRECTIVE = _record(("name", U32), ("axis", U8))
 TRAP = _record(("name", U32), ("operands", U16, 3), ("result", U16), ("count", U8), ("kind", U8))
 START = _record(("owner", U32), ("use", U32))
+
+SETTING = _record(("owner", U32), ("number", U32), ("value", U32))
+"""What a register of `targets.wavelets.SETTINGS`, by number, holds from the start on on the PEs of a class."""
 """Code that every PE of a class runs at cycle 0, before anything else, at no cost."""
 
 # Tasks, queues, FIFOs
@@ -216,9 +222,9 @@ SECTIONS: dict[str, np.dtype[Any]] = {
     "uses": USE, "rows": np.dtype(U32), "numbers": np.dtype(I64), "costs": COST, "accesses": ACCESS,
     "access_dims": ACCESS_DIM, "descriptors": DESCRIPTOR, "operations": OPERATION, "register_loads": REGISTER_LOAD,
     "register_reads": REGISTER_READ, "messages": MESSAGE_TEXT, "prints": PRINT, "directives": DIRECTIVE, "traps": TRAP,
-    "starts": START, "tasks": TASK, "queues": QUEUE, "queue_colors": QUEUE_COLOR, "fifos": FIFO, "colors": COLOR,
-    "routes": ROUTE, "switches": SWITCH, "filters": FILTER, "host_streams": HOST_STREAM, "networks": NETWORK,
-    "exports": EXPORT,
+    "starts": START, "settings": SETTING, "tasks": TASK, "queues": QUEUE, "queue_colors": QUEUE_COLOR, "fifos": FIFO,
+    "colors": COLOR, "routes": ROUTE, "switches": SWITCH, "filters": FILTER, "host_streams": HOST_STREAM,
+    "networks": NETWORK, "exports": EXPORT,
 }  # fmt: skip
 """Every section and its record. `code_where` has the source place of each instruction."""
 

@@ -35,6 +35,23 @@ START, END = "«", "»"
 """Around the part of a text that an error must point to."""
 
 
+def on_both(
+    program: loomir.Program, monkeypatch: pytest.MonkeyPatch, name: str, threads: tuple[int, ...] = (1, 2)
+) -> tuple[Any, dict[str, Any]]:
+    """Return an array after a launch of main, and the statistics, which are the same on both executors."""
+    seen: list[Any] = []
+    runs = [("reference", 1, True), *(("core", count, counts) for count in threads for counts in (True, False))]
+    for executor, count, counts in runs:
+        monkeypatch.setenv("LOOM_EXECUTOR", executor)
+        simulator = loomir.Simulator(program, threads=count, statistics=counts)
+        simulator.launch("main")
+        found = simulator.statistics()
+        statistics = seen[0][2] if found is None else found.as_dict()
+        seen.append((simulator.get(name).tolist(), simulator.cycles, statistics))
+    assert all(each == seen[0] for each in seen)
+    return seen[0][0], seen[0][2]
+
+
 @dataclass
 class Csl:
     """Compiles programs in a directory of its own."""
@@ -77,7 +94,12 @@ class Csl:
         (line,) = self.comptime(f"@comptime_print({expression});", declarations, arch, **options)
         return line
 
-    def start(
+    def start(self, text: str, exports: Mapping[str, str], *args: Any, **options: Any) -> loomir.Simulator:
+        """Return a simulator of a rectangle of equal PEs; the arguments are those of `program`, and `check` its own."""
+        check = options.pop("check", None)
+        return loomir.Simulator(self.program(text, exports, *args, **options), step_limit=200_000, check=check)
+
+    def program(
         self,
         text: str,
         exports: Mapping[str, str],
@@ -88,8 +110,8 @@ class Csl:
         layout: str = "",
         params: str = "",
         **options: Any,
-    ) -> loomir.Simulator:
-        """Return a simulator of a rectangle of equal PEs.
+    ) -> loomir.Program:
+        """Return a program for a rectangle of equal PEs.
 
         `exports` gives the element type of each array, `functions` the type of each function; `layout` is said at
         the end of the layout block, and `params` are members of the struct of params, which may speak of x and y.
@@ -116,10 +138,8 @@ class Csl:
           {" ".join(names)}
         }}
         """
-        check = options.pop("check", None)
         compiled = self.unverified(whole, "\n".join(lines), arch, **options)
-        program = loomir.compile(compiled.module, verify_each=False)
-        return loomir.Simulator(program, step_limit=200_000, check=check)
+        return loomir.compile(compiled.module, verify_each=False)
 
     def run(
         self,

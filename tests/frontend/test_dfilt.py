@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
 
 from loomir.diagnostics.errors import LoomError
 
-from .harness import Csl
+from .harness import Csl, on_both
 
 LAYOUT = """
 layout {
@@ -77,14 +76,7 @@ def run(csl: Csl, events: str, controls: int, drop: str, arch: str, monkeypatch:
     kept = _kept(sent, controls)
     text = PE.replace("SEND", text).replace("DROP", drop).replace("CONTROLS", str(controls))
     program = loomir.compile(csl.layout(LAYOUT, text.replace("KEPT", str(len(kept))), arch).module)
-    seen: list[Any] = []
-    for executor in ("core", "reference"):
-        monkeypatch.setenv("LOOM_EXECUTOR", executor)
-        simulator = loomir.Simulator(program)
-        simulator.launch("main")
-        seen.append((simulator.get("got")[0, 1].tolist(), simulator.statistics()))
-    assert seen[0] == seen[1]
-    got = seen[0][0]
+    got: list[int] = on_both(program, monkeypatch, "got")[0][0][1]
     assert got[99] == 1
     assert got[: len(kept)] == kept
     return got

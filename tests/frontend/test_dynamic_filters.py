@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from loomir.diagnostics.errors import LoomError
 
-from .harness import Csl
+from .harness import Csl, on_both
 from .test_filters import COUNTER
 
 LAYOUT = """
@@ -62,14 +60,7 @@ def run(csl: Csl, here: str, filter: str, arch: str, monkeypatch: pytest.MonkeyP
             LAYOUT.replace("FILTER", f".{{ {COUNTER}, .count_data = true, {filter} }}"), PE.replace("HERE", here), arch
         ).module
     )
-    seen: list[Any] = []
-    for executor in ("core", "reference"):
-        monkeypatch.setenv("LOOM_EXECUTOR", executor)
-        simulator = loomir.Simulator(program)
-        simulator.launch("main")
-        seen.append((simulator.get("got")[0, 1].tolist(), simulator.statistics()))
-    assert seen[0] == seen[1]
-    return [value for value in seen[0][0] if value]
+    return [value for value in on_both(program, monkeypatch, "got")[0][0][1] if value]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@
 // CHECK-NEXT:   local task @second id 10 use 1 blockable blocked
 // CHECK-NEXT:   data task @word id 3 on @words use 2 blockable
 // CHECK-NEXT:   control task @stop id 40 use 3
-// CHECK-NEXT:   listener task @control tasks of @in id -1 on @in blockable blocked
+// CHECK-NEXT:   listener task @control tasks of @in id 2 on @in blockable blocked
 // CHECK-NEXT: use 0 of body 0 @first
 // CHECK-NEXT:   $0 = task @second
 // CHECK-NEXT:   $1 = task @first

@@ -149,6 +149,6 @@ dsd.fmovs %s, %i async drops_data : memref<f32>, !dsd.fabin<f32>
 %s, %i = "test.op"() : () -> (memref<i32>, !dsd.fabin<i32>)
 dsd.mov32 %s, %i async(on_control = terminate) drops_data : memref<i32>, !dsd.fabin<i32>
 // -----
-// CHECK: error: the source of an operation that drops data wavelets is no fabin; name one{{$}}
+// CHECK: error: the source of an operation that drops data wavelets is not a fabin; name one{{$}}
 %o, %d = "test.op"() : () -> (!dsd.fabout<i32>, !dsd.mem1d<i32>)
 dsd.mov32 %o, %d async drops_data : !dsd.fabout<i32>, !dsd.mem1d<i32>

@@ -95,7 +95,7 @@ EVERYTHING = """flow.fabric @everything target "wse3" grid 4 by 2 {
       flow.return
     }
   }
-  flow.units @right on [1, :] words 8 {
+  flow.units @right on [1, :] words 8 attributes {configuration = array<i64: 32712, 3>} {
     flow.buffer @a at 0 : memref<2x4xf16>
     flow.export @more as "main"
     flow.func @more(%n: i16, %f: f32) {
