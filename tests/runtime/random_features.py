@@ -1,4 +1,5 @@
-"""Parts of random `flow` programs: FIFOs, host streams, registers, switches, senders that meet, on_control, networks.
+"""Parts of random `flow` programs: FIFOs, host streams, registers, switches, senders that meet, on_control, networks,
+filters, routes that change.
 
 What needs nothing of the machine to itself is an `Extra`: collective directives, exception masks, many functions.
 
@@ -13,11 +14,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from loomir import targets
+from loomir.targets.wavelets import FILTER_WORDS, POP_MODE_SHIFT, REGISTER_PORTS, TEARDOWN_SHIFT
+
 from .router_model import encode
 
 if TYPE_CHECKING:
     from .random_programs import Generator as Writer
 
+WSE3 = targets.get("wse3")
 WORDS = 96
 """Of memory for each part."""
 MOVE = {"f32": "fmovs", "f16": "fmovh", "i16": "mov16", "i32": "mov32"}
@@ -377,6 +382,178 @@ class Switch(Feature):
 
 
 @dataclass
+class Row(Feature):
+    """The first column sends data and control wavelets along its row; all others get them, and pass them on."""
+
+    NEEDS_WIDTH: ClassVar[int] = 2
+    CODES: ClassVar[tuple[int, ...]] = (0,)
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.runs = [
+            (random.randint(0, 4), [(random.choice(self.CODES), random.random() < 0.3)] * random.choice([1, 2, 8]))
+            for _ in range(random.randint(1, 4))
+        ]
+        """Data wavelets and the commands behind them, each with whether the PEs see it."""
+
+    def option(self) -> str:
+        """Return what the routes of the receivers have besides."""
+        return ""
+
+    def changes(self) -> bool:
+        """Return True if the program writes registers of the color."""
+        return True
+
+    def fabric(self) -> list[str]:
+        color, last, option = self.row(), self.generator.width - 1, self.option()
+        lines = [f"flow.color {color} = {self.color}{' changes' if self.changes() else ''}"]
+        lines.append(f"flow.route {color} on [0, :] from [ramp] to [east]")
+        if last > 1:
+            lines.append(f"flow.route {color} on [1:{last}, :] from [west] to [ramp, east]{option}")
+        lines.append(f"flow.route {color} on [{last}, :] from [west] to [ramp]{option}")
+        return lines
+
+    def members(self) -> list[str]:
+        return [
+            *self.queues("way", "way"),
+            f"flow.param @{self.name('first')} = {self.mask('x == 0')}",
+            f"flow.param @{self.name('inner')} = {self.mask(f'x + 1 < {self.generator.width}')}",
+        ]
+
+    def start(self) -> None:
+        generator = self.generator
+        with self.where("first"):
+            for count, commands in self.runs:
+                for _ in range(count):
+                    value = generator.new("", f"arith.extsi {generator.value('i16')} : i16 to i32")
+                    self.send("i32", "", value)
+                self.between()
+                word = encode(commands, self.control)
+                self.send("i32", " control", generator.new("", f"arith.constant {word - (word >> 31 << 32)} : i32"))
+
+    def between(self) -> None:
+        """Write what the sender does between two runs."""
+
+    def taken(self) -> None:
+        """Write what a PE does with each wavelet."""
+
+    def tasks(self) -> None:
+        generator = self.generator
+        generator.fresh()
+        generator.open(f"flow.task data @{self.name('take')} id {self.queue} on @{self.name('in')} (%a: i32) {{")
+        generator.new("i16", "arith.trunci %a : i32 to i16")
+        generator.store()
+        self.taken()
+        self.close_task()
+        generator.fresh()
+        generator.open(f"flow.task control @{self.name('told')} id {self.control} {{")
+        generator.store()
+        self.taken()
+        self.close_task()
+
+    def register(self, address: int) -> str:
+        """Return the byte address of a configuration register."""
+        return self.generator.new("", f"arith.constant {2 * address - (1 << 16)} : i16")
+
+    def read(self, address: int) -> str:
+        """Read a register, and put it where all code of the unit sees it."""
+        generator = self.generator
+        value = generator.new("i16", f"flow.load {self.register(address)}[] : i16")
+        generator.emit(f"flow.store {value}, @si[{generator.index(4)}] : i16")
+        return value
+
+    def write(self, address: int, value: str) -> None:
+        self.generator.emit(f"flow.store {value}, {self.register(address)}[] : i16")
+
+
+@dataclass
+class Filtered(Row):
+    """Filters drop some of the wavelets, and PEs may read and write their counters."""
+
+    def choose(self) -> None:
+        super().choose()
+        random = self.generator.random
+        self.filter = random.choice(["counter", "counter", "sparse_counter", "range"])
+        self.is_changed = self.filter != "range" and random.random() < 0.6
+
+    def changes(self) -> bool:
+        return self.is_changed
+
+    def option(self) -> str:
+        random = self.generator.random
+        if self.filter == "range":
+            return f" filter range id {self.slot} min_idx {random.randint(0, 2)} max_idx {random.choice([1, 3, 65535])}"
+        limit = random.randint(0, 4)
+        limits = f"limit1 {limit}" if random.random() < 0.9 else ""
+        if limits and self.filter == "sparse_counter" and random.random() < 0.6:
+            limits += f" limit2 {random.randint(0, 4)}"
+        counts = random.choice(["count_data", "count_data count_control", "count_control"])
+        control = " filter_control" if self.filter == "counter" and random.random() < 0.2 else ""
+        return (
+            f" filter {self.filter} id {self.slot} init_counter {random.randint(0, limit if limits else 2)} {limits} "
+            f"max_counter {random.randint(0, 3)} {counts}{control}"
+        )
+
+    def taken(self) -> None:
+        random, generator = self.generator.random, self.generator
+        if not self.is_changed or random.random() < 0.3:
+            return
+        filters = WSE3.registers.filters + FILTER_WORDS * self.slot
+        self.read(filters + random.randrange(FILTER_WORDS))
+        value = generator.new("", f"arith.constant {random.randint(0, 4)} : i16")
+        self.write(filters + random.randrange(FILTER_WORDS), value)
+
+
+@dataclass
+class Rewritten(Row):
+    """PEs change the routes of the color while wavelets are under way, and may tear it down."""
+
+    def choose(self) -> None:
+        self.tears = self.slot == 0 and self.generator.random.random() < 0.5
+        self.codes = (0, 1, 2, 3) if self.tears else (0, 1, 2)
+        super().choose()
+
+    @property
+    def CODES(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.codes
+
+    def toggle(self, bit: int) -> None:
+        """Change a bit of the register of the color."""
+        generator = self.generator
+        address = WSE3.registers.colors + self.color
+        before = self.read(address)
+        mask = generator.new("", f"arith.constant {1 << bit} : i16")
+        self.write(address, generator.new("", f"arith.xori {before}, {mask} : i16"))
+
+    def between(self) -> None:
+        if self.generator.random.random() < 0.3:
+            self.toggle(REGISTER_PORTS.index("east"))
+
+    def taken(self) -> None:
+        random = self.generator.random
+        choice = random.random()
+        if choice < 0.3:
+            with self.where("inner"):
+                self.toggle(REGISTER_PORTS.index("east"))
+        elif choice < 0.5:
+            self.toggle(random.choice([REGISTER_PORTS.index("ramp"), POP_MODE_SHIFT, POP_MODE_SHIFT + 1]))
+
+    def tasks(self) -> None:
+        super().tasks()
+        if not self.tears:
+            return
+        generator = self.generator
+        generator.fresh()
+        generator.open(f"flow.task local @{self.name('torn')} id {WSE3.teardown_task} {{")
+        self.read(WSE3.registers.teardown_pending)
+        address = WSE3.registers.colors + self.color
+        before = self.read(address)
+        mask = generator.new("", f"arith.constant {~(1 << TEARDOWN_SHIFT)} : i16")
+        self.write(address, generator.new("", f"arith.andi {before}, {mask} : i16"))
+        self.close_task()
+
+
+@dataclass
 class Crossing(Feature):
     """PEs of a row send to its last one, and meet on the way; switches may hold some of them up, or let none pass."""
 
@@ -614,7 +791,9 @@ class Messages(Feature):
         generator.close()
 
 
-FEATURES: tuple[type[Feature], ...] = (Fifo, HostStream, Register, Switch, Crossing, OnControl, Relay, Messages)
+FEATURES: tuple[type[Feature], ...] = (
+    Fifo, HostStream, Register, Switch, Crossing, OnControl, Relay, Messages, Filtered, Rewritten
+)  # fmt: skip
 
 
 @dataclass

@@ -55,7 +55,7 @@ def test_many_random_programs(program: RandomProgram) -> None:
 
 def test_programs_have_all_parts() -> None:
     """Every kind of channel and feature is in many programs."""
-    parts = Counter(part for seed in range(300) for part in random_exchange(Random(seed)).parts)
+    parts = Counter(part for seed in range(400) for part in random_exchange(Random(seed)).parts)
     wanted = {"async", "unblock", "sync", "data", "pair", "forward", *(kind.__name__ for kind in FEATURES + EXTRAS)}
     assert parts.keys() == wanted
     assert min(parts.values()) >= 20
