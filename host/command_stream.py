@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..diagnostics.output import tell
 from ..runtime import Deadlock, Machine
 from ..runtime.deadlock import Hang
 from ..targets.memcpy import COMMAND_STREAM
@@ -46,6 +47,7 @@ class CommandStream:
         if machine.watch is not None:
             machine.watch.begin(f"launch of '{name}'", lambda: self._in_words(before))
         hang = settle()
+        self._warn_of_more(name, before)
         missing = self._silent(before)
         if not missing.any():
             return None
@@ -72,6 +74,18 @@ class CommandStream:
         if defers and waits is None:
             return error
         raise error
+
+    def _warn_of_more(self, name: str, before: NDArray[Any]) -> None:
+        """Warn of PEs that have unblocked their command streams more than once since."""
+        calls = (self._counts() - before).astype(np.uint16)
+        twice = self._listening() & (calls > 1)
+        if twice.any():
+            tell(
+                "warning",
+                f"unblock_cmd_stream() was called {calls[twice].max()} times on {describe_pes(twice)} in the launch of "
+                f"'{name}'; call it once for each launch, where the work that '{name}' starts ends, since the first "
+                "call lets the host go on",
+            )
 
     def _counts(self) -> NDArray[Any]:
         """Return how often each PE has unblocked its command stream, [height, width], modulo 2**16."""

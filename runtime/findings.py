@@ -165,6 +165,9 @@ class Code(IntEnum):
     done with that; the row of the operation that uses it too, or NONE for scalar code."""
     FLOATS_MIXED = 77
     """Kind that is sent, kind that is received, source place of what sends, queue that receives. Found on loading."""
+    UNBLOCKS_EARLY = 78
+    """Row of an asynchronous operation that receives, the task that issued it; the record's task unblocks the command
+    stream before it ends, and the source place is the operation's."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 

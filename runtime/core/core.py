@@ -19,6 +19,7 @@ from ...operations.float_exceptions import raises
 from ...targets.model import Target, Timing
 from ..counted import Counted
 from ..engine import NO_MEMORY, Position, Printed, Totals
+from ..fabric.command_words import command_words
 from ..fabric.model import Fabric, SwitchedColor
 from ..fabric.priorities import priority_levels
 from ..fabric.stack import bytes_of_calls, stack_rooms
@@ -80,7 +81,7 @@ _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
     "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "ticked",
     "issued", "statistics", "trace", "dsd_rows", "traps", "switched", "network", "network_readers",
-    "stack_rooms", "call_bytes", "levels", "main_levels", "priority_levels",
+    "stack_rooms", "call_bytes", "levels", "main_levels", "priority_levels", "command_words",
 )  # fmt: skip
 
 
@@ -284,6 +285,7 @@ class Core:
         result.main_levels = self._keep(fabric.main_levels, np.dtype("u1")).ctypes.data
         levels = np.array(priority_levels(target), np.uint8)
         result.priority_levels = self._keep(levels, levels.dtype).ctypes.data
+        result.command_words = self._keep(command_words(self.tables), np.dtype("<i8")).ctypes.data
         rows = dsd_rows(timing)
         result.dsd_rows = self._keep(rows, rows.dtype).ctypes.data
         self._switched = (_Switched * len(fabric.switched))(*map(self._routers, fabric.switched))

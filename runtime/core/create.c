@@ -418,6 +418,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     prepare_accesses(core);
     prepare_quick(core);
     if (input->checks) {
+        core->command_words = input->command_words;
         prepare_races(core);
     }
     prepare_uses(core, input->call_bytes, input->ticked != NULL || input->statistics != NULL);

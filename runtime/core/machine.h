@@ -56,7 +56,7 @@ enum {
     FLUSHED_TWICE, FLUSH_UNHANDLED, FILTER_MISSING,
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
-    TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75, USED_IN_FLIGHT,
+    TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75, USED_IN_FLIGHT, UNBLOCKS_EARLY = 78,
 };
 
 /* Words of a buffer in the memory of its class */
@@ -616,6 +616,7 @@ struct core_input {
     const uint8_t *levels;          /* of each class, as in struct class */
     const uint8_t *main_levels;
     const uint8_t *priority_levels; /* of each number of a priority */
+    const int64_t *command_words;   /* of each class, by which it lets its host go on; -1: none */
     struct timing timing;
     struct registers_input registers;
     uint32_t width, height, queue_count, strings, switched_count;
@@ -689,6 +690,7 @@ struct core {
     uint32_t limit_number; /* how often it has been set */
     uint64_t *steps_left; /* of each PE, by number; NULL if there is no limit */
     bool traces;
+    const int64_t *command_words;
     struct airspace *races; /* of each PE, by number: races.h; NULL if they are not looked for */
 
     /* Only in a machine of one partition */

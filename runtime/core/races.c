@@ -109,13 +109,14 @@ static inline int64_t first_common(const struct range *one, const struct range *
 static void tell(struct core *core, struct pe *pe, const struct late *late) {
     cycle before = core->at;
     core->at = late->time;
-    warn(core, pe, USED_IN_FLIGHT, late->task, late->where, late->values, 6);
+    warn(core, pe, late->code, late->task, late->where, late->values, 6);
     core->at = before;
 }
 
 static void keep_late(struct core *core, struct flight *flight, const struct late *late) {
     for (uint64_t k = 0; k < flight->late_count; k++) {
-        if (flight->lates[k].where == late->where && flight->lates[k].time < late->time) {
+        if (flight->lates[k].code == late->code && flight->lates[k].where == late->where &&
+            flight->lates[k].time < late->time) {
             return; /* there is one warning for each place, the first */
         }
     }
@@ -141,11 +142,27 @@ static void meet(struct core *core, struct pe *pe, struct flight *flight, const 
         }
         int64_t bits = (access->writes ? LATER_WRITES : 0) | (range->writes ? EARLIER_WRITES : 0) |
                        (is_async ? LATER_IS_ASYNC : 0);
-        struct late late = {.time = now, .task = running_task(pe), .where = where,
+        struct late late = {.time = now, .code = USED_IN_FLIGHT, .task = running_task(pe), .where = where,
                             .values = {flight->operation, flight->task, flight->where, word, bits, later}};
         if (in_doubt) {
             keep_late(core, flight, &late);
         } else {
+            tell(core, pe, &late);
+        }
+    }
+}
+
+/* Finds operations that still receive into memory when a PE lets its host go on, which may read that. Those that end only
+ * when the host has done more are left alone. */
+static void check_unblock(struct core *core, struct pe *pe, cycle now) {
+    struct airspace *air = airspace_of(core, pe);
+    for (uint64_t k = 0; k < air->count; k++) {
+        struct flight *flight = &air->flights[k];
+        struct late late = {.time = now, .code = UNBLOCKS_EARLY, .task = running_task(pe), .where = flight->where,
+                            .values = {flight->operation, flight->task}};
+        if (flight->fills && flight->done == NEVER) {
+            keep_late(core, flight, &late);
+        } else if (flight->fills && flight->done > now) {
             tell(core, pe, &late);
         }
     }
@@ -162,6 +179,9 @@ void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t b
     struct range access = {.low = low, .high = high, .is_line = true, .writes = writes};
     for (uint64_t k = 0; k < air->count; k++) {
         meet(core, pe, &air->flights[k], &access, NO_ROW, false, where, now);
+    }
+    if (writes && low == core->command_words[pe->class->number]) {
+        check_unblock(core, pe, now);
     }
 }
 
@@ -201,14 +221,14 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
 }
 
 /* Finds words of an operation, at its issue, that others in flight use; and leaves it in flight if it is asynchronous. */
-static void check_new(struct core *core, struct pe *pe, const struct flight *flight, bool is_async, bool receives,
-                      cycle now) {
+static void check_new(struct core *core, struct pe *pe, struct flight *flight, bool is_async, bool receives, cycle now) {
     struct airspace *air = airspace_of(core, pe);
     for (uint64_t f = 0; f < air->count; f++) {
         for (uint32_t k = 0; k < flight->range_count; k++) {
             meet(core, pe, &air->flights[f], &flight->ranges[k], flight->operation, is_async, flight->where, now);
         }
     }
+    flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes;
     air->count += is_async;
     air->joins += receives && !is_async; /* its task waits for what comes */
 }
@@ -321,7 +341,11 @@ void settle_races(struct core *core, cycle until) {
             struct flight *flight = &air->flights[k];
             uint64_t kept = 0;
             for (uint64_t n = 0; n < flight->late_count; n++) {
-                if (flight->lates[n].time <= until) {
+                if (flight->lates[n].code == UNBLOCKS_EARLY) {
+                    if (until < NEVER) {
+                        flight->lates[kept++] = flight->lates[n];
+                    }
+                } else if (flight->lates[n].time <= until) {
                     struct pe *pe = core->pe_of[number];
                     tell(core_of(core, pe), pe, &flight->lates[n]);
                 } else {

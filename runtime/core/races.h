@@ -15,7 +15,7 @@ struct range {
 /* An access while an operation was in flight whose end was not known */
 struct late {
     cycle time;
-    uint32_t task, where;
+    uint32_t code, task, where;
     int64_t values[6];
 };
 
@@ -25,6 +25,7 @@ struct flight {
     cycle done;      /* NEVER: not known */
     uint64_t joins;  /* of its PE when it was issued */
     uint32_t operation, task, where;
+    bool fills; /* it receives into memory, which is its first range */
     uint32_t range_count;
     struct range ranges[MAX_OPERANDS];
     struct late *lates;

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..fabric.command_words import command_words
 from ..fabric.model import UNBOUNDED
 from ..findings import EARLIER_WRITES, LATER_IS_ASYNC, LATER_WRITES, Code
 from ..tables.format import COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS, NONE, TASK_TYPES
@@ -38,6 +39,7 @@ class Late(NamedTuple):
     """An access while an operation was in flight whose end was not known: its finding."""
 
     cycle: int
+    code: int
     where: int
     record: Any
 
@@ -50,9 +52,16 @@ class Flight:
     ranges: list[Range]
     joins: int
     """Of its PE when it was issued."""
+    fills: bool = False
+    """True if it receives into memory."""
     done: int = NEVER
     """When it ends, NEVER if that is not known."""
     late: list[Late] = field(default_factory=list[Late])
+
+    def keep(self, late: Late) -> None:
+        """Keep an access until the end is known: of each place the first."""
+        if not any(each[1:3] == late[1:3] and each.cycle < late.cycle for each in self.late):
+            self.late.append(late)
 
 
 class Races:
@@ -62,6 +71,7 @@ class Races:
         self._machine = machine
         self._flights: dict[int, list[Flight]] = {}
         """By PE, in the order of their issue."""
+        self._words: list[int] = command_words(machine.fabric.tables).tolist()
         self._joins: Counter[int] = Counter()
         """What the tasks of each PE may have learnt from outside: starts of tasks that wavelets, completions and hosts
         cause, and ends of operations that take wavelets and that tasks wait for."""
@@ -80,6 +90,22 @@ class Races:
             note = partial(self._machine.finding, pe, Code.USED_IN_FLIGHT, where)
             for flight in flights:
                 self._meet(flight, access, NONE, note, pe, is_async=False)
+            if writes and address // 2 == self._words[pe.cls.number]:
+                self._unblocks(pe, flights)
+
+    def _unblocks(self, pe: PE, flights: Sequence[Flight]) -> None:
+        """Find operations that still receive into memory when a PE lets its host go on, which may read that.
+
+        Those that end only when the host has done more are left alone.
+        """
+        for flight in flights:
+            user = flight.issue.user
+            record = self._machine.finding(pe, Code.UNBLOCKS_EARLY, user.where, user.operation, user.task)
+            record["cycle"] = pe.now
+            if flight.fills and flight.done == NEVER:
+                flight.keep(Late(pe.now, Code.UNBLOCKS_EARLY, user.where, record))
+            elif flight.fills and flight.done > pe.now:
+                self._machine.note_warning(record)
 
     def issue(
         self, issue: Issue, destination: Descriptor, sources: Sequence[Operand], count: int, *, receives: bool
@@ -102,7 +128,8 @@ class Races:
             for access in ranges:
                 self._meet(flight, access, issue.operation.number, note, pe, is_async=is_async)
         if is_async:
-            flights.append(Flight(issue, ranges, joins))
+            fills = receives and isinstance(destination, Walk) and bool(ranges)
+            flights.append(Flight(issue, ranges, joins, fills))
             return flights[-1]
         self._joins[pe.number] += receives  # its task waits for what comes
         return None
@@ -119,11 +146,11 @@ class Races:
             bits = access.writes * LATER_WRITES | used.writes * EARLIER_WRITES | is_async * LATER_IS_ASYNC
             record = note(earlier.operation, earlier.task, earlier.where, min(common), bits, later)
             record["cycle"] = pe.now
-            late = Late(pe.now, int(record["where"]), record)
+            late = Late(pe.now, Code.USED_IN_FLIGHT, int(record["where"]), record)
             if flight.done < NEVER or is_certain:
                 self._machine.note_warning(record)
-            elif not any(each.where == late.where and each.cycle < late.cycle for each in flight.late):
-                flight.late.append(late)
+            else:
+                flight.keep(late)
 
     def end(self, flight: Flight, done: int) -> None:
         """Note when an operation ends."""
@@ -137,10 +164,13 @@ class Races:
         """Find accesses up to a cycle during operations that are in flight when all has happened up to there."""
         for flights in self._flights.values():
             for flight in flights:
+                kept: list[Late] = []
                 for late in flight.late:
-                    if late.cycle <= until:
+                    if late.cycle > until or (late.code == Code.UNBLOCKS_EARLY and until < NEVER):
+                        kept.append(late)
+                    elif late.code != Code.UNBLOCKS_EARLY:
                         self._machine.note_warning(late.record)
-                flight.late = [late for late in flight.late if late.cycle > until]
+                flight.late = kept
 
 
 def _words(walk: Walk, count: int) -> frozenset[int]:

@@ -357,6 +357,15 @@ def _used_in_flight(of: Subject) -> str:
     return f"{who} {does} {of.element(word)} on {of.here} while {other}, which is asynchronous, {uses} it; {remedy}"
 
 
+def _unblocks_early(of: Subject) -> str:
+    operation, task = of.values[:2]
+    return (
+        f"{of.operation(operation, task)}, which is asynchronous, still receives on {of.here} when "
+        f"@{of.task(of.finding.task)} calls unblock_cmd_stream(), and the host may read what it receives too early; "
+        "call it in a task that this operation activates or unblocks when it has ended"
+    )
+
+
 def _floats_mixed(of: Subject) -> str:
     sent, received, where, queue = of.values[:4]
     place = of.where(where)
@@ -620,6 +629,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.INDEX_TOO_WIDE: _index_too_wide,
     Code.USED_IN_FLIGHT: _used_in_flight,
     Code.FLOATS_MIXED: _floats_mixed,
+    Code.UNBLOCKS_EARLY: _unblocks_early,
     Code.NEVER_STARTS: _never_starts,
 }
 """The sentence of every code but `NOTHING`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import loomir
+
 from .harness import Csl
 
 PROGRAM = """
@@ -156,3 +158,53 @@ def test_floats_that_are_received_as_another_type(
         assert f"on PE (0, 0), but sent as f32 at pe.csl:{sent}:3; send and receive the same type" in line.replace(
             str(csl.directory) + "/", ""
         )
+
+
+MEMCPY = 'param memcpy_params;\nconst sys = @import_module("<memcpy/memcpy>", memcpy_params);\n'
+HOSTED_LAYOUT = """
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = 1, .height = 1 });
+layout {
+  @set_rectangle(1, 1);
+  @set_tile_code(0, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(0) });
+  BACK
+  @export_name("main", fn() void);
+}
+"""
+SENDS_LATER = "@mov16(low, from, .{ .async = true, .activate = ended });"
+RECEIVE = f"{SENDS_LATER} @mov16(wire, 7, .{{ .async = true }});"
+UNBLOCK = "sys.unblock_cmd_stream();"
+
+
+@pytest.mark.parametrize(
+    ("main", "ended", "early", "twice"),
+    [
+        (RECEIVE, UNBLOCK, False, False),
+        (f"{RECEIVE}{UNBLOCK}", "", True, False),
+        (f"{RECEIVE}{UNBLOCK}", UNBLOCK, True, True),
+        (f"{SENDS_LATER}{UNBLOCK}", "", False, False),
+    ],
+    ids=["at its end", "before", "twice", "never ends"],
+)
+def test_the_command_stream_is_unblocked(
+    csl: Csl, capsys: pytest.CaptureFixture[str], main: str, ended: str, early: bool, twice: bool
+) -> None:
+    """Warned of before a receive ends that the same launch lets end, and twice in a launch."""
+    text = (
+        f"{MEMCPY}{PROGRAM}\ntask ended() void {{ {ended} }}\ntask other() void {{}}\n"
+        f"fn main() void {{\n{main}\n}}\ncomptime {{ @export_symbol(main); }}\n"
+    )
+    compiled = csl.unverified(HOSTED_LAYOUT.replace("BACK", LOOP_BACK), text, "wse2")
+    simulator = loomir.Simulator(loomir.compile(compiled.module, verify_each=False))
+    capsys.readouterr()
+    simulator.launch("main")
+    lines = capsys.readouterr().err.splitlines()
+    line = text[: text.index("fn main()")].count("\n") + 2
+    told = [
+        f"pe.csl:{line}:1: warning: mov16 in @main, which is asynchronous, still receives on PE (0, 0) when @main "
+        "calls unblock_cmd_stream(), and the host may read what it receives too early; call it in a task that this "
+        "operation activates or unblocks when it has ended",
+        "warning: unblock_cmd_stream() was called 2 times on PE (0, 0) in the launch of 'main'; call it once for each "
+        "launch, where the work that 'main' starts ends, since the first call lets the host go on",
+    ]  # fmt: skip
+    found = [each.replace(str(csl.directory) + "/", "") for each in lines]
+    assert found == [each for each, wanted in zip(told, (early, twice), strict=True) if wanted]
