@@ -585,7 +585,7 @@ next:
     }
     CASE(apply): {
         const struct application *application = ip->slot.application;
-        if (application->form <= COMPUTES_3_NUMBER) {
+        if (application->form <= COMPUTES_WALKS) {
             cycle taken = quick_compute(core, pe, application, r);
             if (taken >= 0) {
                 if (core->races != NULL && airspace_of(core, pe)->count > 0) {

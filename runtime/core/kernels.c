@@ -263,11 +263,14 @@ static inline __m256 rounded_f16(__m256 values) {
 
 KERNELS(KERNEL1, KERNEL2, KERNEL3, HALF1, HALF2, HALF3)
 
-#define ENTRY(number, count, ...) [number] = {NAME(row, number), NAME(walk, number), count, {__VA_ARGS__}},
-#define ENTRY1(number, compute, D, A) ENTRY(number, 1, SIZE(D), SIZE(A))
-#define ENTRY2(number, compute, D, A, B) ENTRY(number, 2, SIZE(D), SIZE(A), SIZE(B))
-#define ENTRY3(number, compute, D, A, B, C) ENTRY(number, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
+#define ENTRY(number, staged, count, ...) [number] = {NAME(row, number), NAME(walk, number), count, {__VA_ARGS__}, staged},
+#define ENTRY1(number, compute, D, A) ENTRY(number, false, 1, SIZE(D), SIZE(A))
+#define ENTRY2(number, compute, D, A, B) ENTRY(number, false, 2, SIZE(D), SIZE(A), SIZE(B))
+#define ENTRY3(number, compute, D, A, B, C) ENTRY(number, false, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
+#define HALF_ENTRY1(number, compute, D, A) ENTRY(number, true, 1, SIZE(D), SIZE(A))
+#define HALF_ENTRY2(number, compute, D, A, B) ENTRY(number, true, 2, SIZE(D), SIZE(A), SIZE(B))
+#define HALF_ENTRY3(number, compute, D, A, B, C) ENTRY(number, true, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
 
 const struct kernel NAME(kernels, of)[DSD_FORMATS * DSD_ROWS] = {
-    KERNELS(ENTRY1, ENTRY2, ENTRY3, ENTRY1, ENTRY2, ENTRY3)
+    KERNELS(ENTRY1, ENTRY2, ENTRY3, HALF_ENTRY1, HALF_ENTRY2, HALF_ENTRY3)
 };

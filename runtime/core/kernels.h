@@ -52,6 +52,7 @@ struct kernel {
     run_function *walk;            /* of any steps, one element after the other; NULL if there is no such kernel */
     uint8_t sources;               /* 1 to MAX_SOURCES */
     uint8_t size[1 + MAX_SOURCES]; /* bytes of an element of each operand, the destination first */
+    bool is_staged;                /* `row` is so much faster that elements are copied side by side for it */
 };
 
 /* Returns the kernels for the instructions that this processor has, in the order of KERNELS. It asks the processor, which

@@ -82,10 +82,12 @@ struct descriptor {
     uint8_t shape; /* what `plain` is if its elements are where they belong */
     uint8_t plain; /* both are kept up to date by `note_plain` */
     uint8_t state; /* MARKED and the like */
+    int32_t lowest, highest; /* of a PLAIN_WALK: words from its address to its lowest and its highest element */
 };
-/* Descriptors that operations take quickly (quick.c): elements side by side, inside of a buffer, 16 or 32 bits each, and
- * runs of wavelets that carry nothing but one element. Those of elements are the words of one. */
-enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN }; /* the last of a class with several priorities */
+/* Descriptors that operations take quickly (quick.c): elements side by side, inside of a buffer, 16 or 32 bits each, runs
+ * of wavelets that carry nothing but one element, and other walks over such elements inside of a buffer. Those of elements
+ * side by side are the words of one. */
+enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN /* of a class with several priorities */, PLAIN_WALK };
 /* What the tables do not say: wavelets are marked; operations move the register on; the code does not say that the
  * register holds a FIFO */
 enum { MARKED = 1, SAVES_ADDRESS = 2, HOLDS_FIFO = 4 };
@@ -134,10 +136,10 @@ struct application {
     struct operand_place places[MAX_OPERANDS];
     ptrdiff_t steps[MAX_OPERANDS];   /* bytes from an element to the next then; 0 of a number */
 };
-/* Short ways of operations: with all operands in memory, side by side, of one size, and numbers at the end; moves from
- * a queue, or to one; and others, none with a number as destination. */
-enum { NO_SHORT_WAY, COMPUTES_1, COMPUTES_2, COMPUTES_2_NUMBER, COMPUTES_3, COMPUTES_3_NUMBER, RECEIVES_MOVE, SENDS_MOVE,
-       OTHER_WAY };
+/* Short ways of operations: with all operands in memory, side by side, of one size, and numbers at the end; with other
+ * operands in memory; moves from a queue, or to one; and others, none with a number as destination. */
+enum { NO_SHORT_WAY, COMPUTES_1, COMPUTES_2, COMPUTES_2_NUMBER, COMPUTES_3, COMPUTES_3_NUMBER, COMPUTES_WALKS,
+       RECEIVES_MOVE, SENDS_MOVE, OTHER_WAY };
 static inline char *operand_at(const struct application *application, int64_t *registers, int k) {
     const struct operand_place *place = &application->places[k];
     return (char *)(uintptr_t)(place->offset + (place->in_frame & (uintptr_t)registers));
@@ -937,6 +939,10 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
               uint32_t where, cycle *now);
 int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle *now);
+/* Notes the reach of a walk whose elements are not side by side, and whether it can be PLAIN_WALK. */
+void note_walk(struct descriptor *walk);
+/* Returns whether all elements of a PLAIN_WALK are in its buffer, and none of 32 bits is at an odd word. */
+bool is_within_buffer(const struct core *core, const struct descriptor *walk);
 /* Notes that the place of a descriptor has changed, or how many elements it has. */
 static inline void note_place(const struct core *core, struct descriptor *stream) {
     stream->plain = stream->shape;
@@ -947,6 +953,8 @@ static inline void note_place(const struct core *core, struct descriptor *stream
         if (is_odd || into + (uint64_t)stream->extents[0] * stream->shape > bounds->words) {
             stream->plain = 0;
         }
+    } else if (stream->shape == PLAIN_WALK && !is_within_buffer(core, stream)) {
+        stream->plain = 0;
     }
 }
 static inline void note_plain(const struct core *core, struct descriptor *stream) {
@@ -957,6 +965,8 @@ static inline void note_plain(const struct core *core, struct descriptor *stream
     } else if (stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->strides[0] == 1 &&
                stream->extents[0] != POINTER_EXTENT && stream->row != NO_ROW && stream->held == 0) {
         stream->shape = kind_bytes(stream->kind) == 4 ? PLAIN_WORDS : kind_bytes(stream->kind) == 2 ? PLAIN_HALVES : 0;
+    } else if (stream->type == MEMORY_WALK && stream->row != NO_ROW && stream->held == 0 && !is_circular(stream)) {
+        note_walk(stream);
     }
     note_place(core, stream);
 }

@@ -48,8 +48,11 @@ static uint8_t form_of(const struct application *application, const struct opera
     if (operation->sources == 1 && operation->is_move && alike && !application->is_number[1] && queues) {
         return is_queue(use, named[0]) ? SENDS_MOVE : RECEIVES_MOVE;
     }
-    if (queues || !alike || application->is_number[1] || (operation->sources == 3 && application->is_number[2])) {
+    if (queues) {
         return OTHER_WAY;
+    }
+    if (!alike || application->is_number[1] || (operation->sources == 3 && application->is_number[2])) {
+        return COMPUTES_WALKS;
     }
     bool has_number = application->is_number[operation->sources];
     return operation->sources == 1   ? COMPUTES_1
@@ -422,6 +425,75 @@ static inline __attribute__((always_inline)) cycle compute_of(const struct core 
     return core->timing.memory_setup + plain_cycles(operation, count);
 }
 
+void note_walk(struct descriptor *walk) {
+    uint32_t size = (uint32_t)kind_bytes(walk->kind);
+    int64_t count = walk_count(walk), lowest, highest;
+    if ((size != 2 && size != 4) || count == 0 || count > MAX_WALK ||
+        (walk->dimensions == 1 && walk->extents[0] == POINTER_EXTENT)) {
+        return;
+    }
+    walk_reach(size, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
+    walk->lowest = within(lowest / 2);
+    walk->highest = within(highest / 2);
+    walk->shape = PLAIN_WALK;
+}
+
+bool is_within_buffer(const struct core *core, const struct descriptor *walk) {
+    const struct bounds *bounds = &core->bounds[walk->row];
+    int64_t width = kind_bytes(walk->kind) / 2, first = (int64_t)walk->address - bounds->start;
+    return !(walk->address & (width - 1)) && first + walk->lowest >= 0 &&
+           first + walk->highest + width <= (int64_t)bounds->words;
+}
+
+/* Computes an operation on walks and numbers as `apply` does, and returns its cycles; -1 if it is for others. */
+static cycle compute_walks(const struct core *core, const struct pe *pe, const struct application *application,
+                           int64_t *registers) {
+    const struct operation *operation = application->operation;
+    const struct kernel *kernel = operation->kernel;
+    struct operand operands[MAX_OPERANDS];
+    int64_t count = UNBOUNDED, widest = -1;
+    int64_t numerator = operation->numerator, denominator = operation->denominator, whole = core->timing.read_words;
+    for (int k = 0; k <= operation->sources; k++) {
+        char *at = operand_at(application, registers, k);
+        if (application->is_number[k]) {
+            operand_run(&operands[k], at, 0);
+            continue;
+        }
+        const struct descriptor *stream = (const struct descriptor *)(void *)at;
+        uint32_t size = kernel->size[k];
+        bool is_line = stream->plain == application->plain[k];
+        if (!is_line && (stream->plain != PLAIN_WALK || (kind_bytes(stream->kind) == 4) != (size == 4))) {
+            return -1;
+        }
+        uint8_t *first = pe->memory + 2 * (int64_t)stream->address;
+        int64_t elements = stream->extents[0], stride = stream->strides[0];
+        if (is_line || stream->dimensions == 1) {
+            operand_run(&operands[k], first, (int32_t)stride * (int32_t)size);
+        } else {
+            operand_walk(&operands[k], first, size, stream->dimensions, stream->extents, stream->strides);
+            elements = walk_count(stream);
+        }
+        count = elements < count ? elements : count;
+        if (widest < 0 && stride == 0 && !operation->is_move && core->timing.reduction * denominator > numerator) {
+            numerator = core->timing.reduction; /* as `price_of` has it */
+            denominator = 1;
+        }
+        stride = stride < 0 ? -stride : stride;
+        widest = stride > widest ? stride : widest;
+    }
+    if (count == 0 || count == UNBOUNDED) {
+        return -1;
+    }
+    int64_t read = (widest < 0 ? 1 : widest) * operation->words;
+    read = read < whole ? read : whole;
+    if (read * denominator > numerator * whole) {
+        numerator = read;
+        denominator = whole;
+    }
+    kernel_apply(kernel, operands, (uint32_t)count);
+    return core->timing.memory_setup + (count * numerator + denominator - 1) / denominator;
+}
+
 /* Computes an operation of which all operands are in memory, or numbers, and returns the cycles that it takes; -1, and
  * has done nothing, if it is for others. */
 cycle quick_compute(const struct core *core, const struct pe *pe, const struct application *application,
@@ -429,12 +501,15 @@ cycle quick_compute(const struct core *core, const struct pe *pe, const struct a
     if (core->is_observed) {
         return -1;
     }
+    cycle taken = -1;
     switch (application->form) {
-    case COMPUTES_1: return compute_of(core, pe, application, registers, 1, false);
-    case COMPUTES_2: return compute_of(core, pe, application, registers, 2, false);
-    case COMPUTES_2_NUMBER: return compute_of(core, pe, application, registers, 2, true);
-    case COMPUTES_3: return compute_of(core, pe, application, registers, 3, false);
-    case COMPUTES_3_NUMBER: return compute_of(core, pe, application, registers, 3, true);
+    case COMPUTES_1: taken = compute_of(core, pe, application, registers, 1, false); break;
+    case COMPUTES_2: taken = compute_of(core, pe, application, registers, 2, false); break;
+    case COMPUTES_2_NUMBER: taken = compute_of(core, pe, application, registers, 2, true); break;
+    case COMPUTES_3: taken = compute_of(core, pe, application, registers, 3, false); break;
+    case COMPUTES_3_NUMBER: taken = compute_of(core, pe, application, registers, 3, true); break;
+    case COMPUTES_WALKS: break;
     default: return -1;
     }
+    return taken >= 0 ? taken : compute_walks(core, pe, application, registers);
 }

@@ -262,6 +262,42 @@ def walks(draw: Any, kind: str) -> Walk:
     return Walk(kind, draw(st.integers(-min(offsets), WORDS - width - max(offsets))), strides, extents)
 
 
+SHORT_RUNS = {
+    "rows apart": ([1, 3], [24, 4]),
+    "columns": ([6, -17], [24, 4]),
+    "planes backwards": ([-1, -2, -5], [3, 6, 5]),
+    "an element visited twice": ([1, -2], [24, 4]),
+    "rows that begin again": ([1, -3], [24, 4]),
+    "the other row first": ([1, -15], [2, 8]),
+}
+"""Strides innermost first and extents outermost first, of walks with short runs."""
+
+
+@pytest.mark.parametrize("shape", SHORT_RUNS)
+@pytest.mark.parametrize("name", ["add16", "fadds"])
+def test_short_runs_beside_and_upon_each_other(name: str, shape: str) -> None:
+    """DSD-061: an element sees what those before it have written, if the walks are the same and if not."""
+    strides, extents = SHORT_RUNS[shape]
+    kind, *_ = kinds_of(name, "f16")
+    width = SIZE[kind] // 2
+    count, offsets = math.prod(extents), list(oracle.walk(strides, extents))
+    first = -min(offsets) * width
+    reach = (max(offsets) - min(offsets) + 1) * width
+    size = 2 * reach + 10 * width
+    destination = Walk(kind, first, strides, extents)
+    for place in (0, 1, 2, 5, 8):
+        for other in (place, 0):
+            sources: list[Source] = [
+                Walk(kind, first + place * width, strides, extents), Walk(kind, first + other * width, strides, extents)
+            ]  # fmt: skip
+            for pieces in ([count], [5, count - 5]):
+                # Small numbers, whose sums are no NaN.
+                words = np.random.default_rng(place).integers(0, 1 << 8, size, np.uint16)
+                check(name, "f16", words, destination, sources, pieces)
+    apart: list[Source] = [Walk(kind, first + reach, strides, extents), oracle.Scalar(kind, 3)]
+    check(name, "f16", words, destination, apart, [count])
+
+
 @pytest.mark.one_in(3)
 @operations
 def test_walks_that_overlap(name: str, half: str) -> None:
