@@ -45,31 +45,43 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
     fields.take_apart("tensor_access")
     base = fields.need("base_address")
     where, element = _base(ev, base, node)
+    if type is types.MEM4D and (is_ssa(where.base) or is_ssa(where.offset)):
+        ev.fail(
+            node,
+            "'.base_address' of a mem4d_dsd must be known at compile time (DSD-047); give it an array here, and the "
+            "pointer to @set_dsd_base_addr",
+        )
     unit = element_words(ev, element, node)
     offset = fields.take("offset")
     if offset is not None:
         where = moved(ev, where, word(ev, offset, node, "an offset", types.I16), 2 * unit)
     extent, stride = fields.need("extent"), fields.take("stride")
+    step = types.I8 if type is types.MEM1D else types.I16
     if isinstance(extent.type, types.Struct):
         extents = tuple(word(ev, item, node, "an extent") for item in extent.data)
         if stride is None:
             strides: tuple[Any, ...] = (1,) * len(extents)
         elif isinstance(stride.type, types.Struct):
-            strides = tuple(word(ev, item, node, "a stride", types.I16) for item in stride.data)
+            strides = tuple(word(ev, item, node, "a stride", step) for item in stride.data)
         else:
-            strides = (word(ev, stride, node, "a stride", types.I16),)
+            strides = (word(ev, stride, node, "a stride", step),)
         if len(strides) != len(extents):
             ev.fail(node, f"{len(strides)} strides for {len(extents)} extents; give as many of each (DSD-053)")
     else:
         extents = (word(ev, extent, node, "an extent"),)
-        strides = (1 if stride is None else word(ev, stride, node, "a stride", types.I16),)
+        strides = (1 if stride is None else word(ev, stride, node, "a stride", step),)
     if type is types.MEM1D and len(extents) != 1:
         ev.fail(node, f"a mem1d_dsd has one variable, not {len(extents)} (DSD-020); use mem4d_dsd")
     return MemoryDescriptor(where, strides, extents, unit, index_offset, type is types.MEM4D, element)
 
 
 def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.Int = types.U16) -> Any:
-    """Return an integer field of a descriptor: a number of a type (DSD-021, DSD-032), or an i16 at run time."""
+    """Return an integer field of a descriptor: a number that a type holds (DSD-021, DSD-032), or an i16 at run time.
+
+    A value of run time must have that type (DSD-008, DSD-009, DSD-011).
+    """
+    if is_ssa(value.data) and types.is_integer(value.type):
+        value = ev.coerce(value, type, node)
     number = index_word(ev, value, node, what)
     if isinstance(number, int) and not type.holds(number):
         ev.fail(node, f"{what} of {number}; it is from {type.lowest} to {type.highest}")
@@ -77,8 +89,11 @@ def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.
 
 
 def moved_by(ev: Evaluator, value: Value, node: syntax.Node, what: str) -> Any:
-    """Return how far an address is moved, in words of which the machine keeps 16 bits, read with a sign or without."""
-    return word(ev, value, node, what, types.I16 if types.is_integer(value.type) and _is_negative(value) else types.U16)
+    """Return how far an address is moved, in words of which the machine keeps 16 bits, read with a sign or without.
+
+    At run time it is an i16 (DSD-166).
+    """
+    return word(ev, value, node, what, types.I16 if is_ssa(value.data) or _is_negative(value) else types.U16)
 
 
 def _is_negative(value: Value) -> bool:
@@ -208,5 +223,5 @@ def _set_stride(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value
     value, descriptor = _memory_descriptor(ev, arguments[0])
     if len(descriptor.strides) != 1:
         ev.fail(arguments[0], "@set_dsd_stride takes a mem1d_dsd")
-    stride = word(ev, ev.expr(arguments[1]), arguments[1], "a stride", types.I16)
+    stride = word(ev, ev.expr(arguments[1]), arguments[1], "a stride", types.I8)
     return Value(value.type, replace(descriptor, strides=(stride,)))

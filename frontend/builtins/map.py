@@ -73,6 +73,12 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _check_operands(
     ev: Evaluator, inputs: list[Value], destination: Value | None, signature: list[Type | None], node: syntax.Builtin
 ) -> None:
+    for operand, argument in zip([*inputs, destination], node.arguments[1:], strict=False):
+        if operand is not None and isinstance(operand.type, types.Register):
+            ev.fail(
+                argument,
+                f"@map does not take a '{operand.type}', however it was loaded (DSR-068); give it the DSD itself",
+            )
     for operand, type, argument in zip(inputs, signature, node.arguments[1:], strict=False):
         if operand.type is types.FIFO or operand.type is types.FABOUT:
             ev.fail(argument, f"a '{operand.type}' cannot be read by @map")

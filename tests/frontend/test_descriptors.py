@@ -142,7 +142,7 @@ WALKS = {
     "by hand, stride 1": ("@get_dsd(mem1d_dsd, .{ .base_address = &a, .extent = 3 })", [0, 1, 2]),
     # DSD-049
     "strides in four dimensions": ("@get_dsd(mem4d_dsd, .{ .base_address = &a, .extent = .{ 3, 3 }, .stride = .{ 1, 0 } })", [0, 1, 2, 2, 3, 4, 4, 5, 6]),
-    "through a pointer": ("@get_dsd(mem1d_dsd, .{ .base_address = pointer, .extent = length, .stride = step })", [0, 2, 4]),
+    "through a pointer": ("@get_dsd(mem1d_dsd, .{ .base_address = pointer, .extent = length, .stride = @as(i8, step) })", [0, 2, 4]),
     "a longer one": ("@set_dsd_length(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> a[i] }), length)", [0, 1, 2]),
     "another stride": ("@set_dsd_stride(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i] }), 4)", [0, 4, 8]),
     "moved": ("@increment_dsd_offset(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i] }), 5, i16)", [5, 6, 7]),
@@ -329,6 +329,8 @@ fn none(x: i16) void {}
 fn small(x: i8) i16 { return 1; }
 var room = @zeros([8]i16);
 const fifo = @allocate_fifo(room);
+const source = @get_dsr(dsr_src1, 7);
+const target = @get_dsr(dsr_dest, 7);
 const read: *const i16 = &a[1];
 fn two(x: i16, y: i16) i16 { return x + y; }
 task t() void {}
@@ -394,6 +396,9 @@ REFUSED = [
     ("«@map(one, d)»;", "'one' returns a 'i16', but @map has no destination for it"),
     ("@map(one, d, «n»);", "@map writes its results to a DSD or through a pointer, not to a 'u16'"),
     ("@map(one, «fifo», d);", "a 'fifo_dsd' cannot be read by @map"),
+    # DSR-068
+    ("@map(one, «source», d);", "@map does not take a 'dsr_src1', however it was loaded (DSR-068); give it the DSD"),
+    ("@map(one, d, «target»);", "@map does not take a 'dsr_dest', however it was loaded (DSR-068); give it the DSD"),
     ("@map(one, «out», d);", "a 'fabout_dsd' cannot be read by @map"),
     ("@map(one, d, «in»);", "a 'fabin_dsd' cannot be written by @map"),
     ("@map(one, d, «read»);", "cannot write its results through a pointer to constant memory"),
