@@ -291,7 +291,8 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
             to = stream; /* its length counts if there is no other */
         } else if (stream != NULL) {
             from = stream->type == QUEUE_RUN ? stream : from;
-            count = stream->extents[0] < count ? stream->extents[0] : count;
+            int64_t length = stream->type == MEMORY_WALK ? walk_count(stream) : stream->extents[0];
+            count = length < count ? length : count;
         }
     }
     count = count == INT64_MAX ? to->extents[0] : count;
