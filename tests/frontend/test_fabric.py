@@ -389,13 +389,18 @@ def test_five_data_tasks_beside_descriptors_on_five_queues(csl: Csl) -> None:
     assert set(result["buffer"].tolist()) <= {0.5, 1.5, 2.5, 3.5, 4.5} and result["buffer"][0] == 0.5
 
 
-def test_a_dsd_without_color_or_queue(csl: Csl) -> None:
-    text = """
-    const wire = @get_dsd(fabout_dsd, .{ .extent = 1 });
-    task t() void { @mov32(«wire», 7); }
-    comptime { @bind_local_task(t, @get_local_task_id(9)); }
-    """
-    csl.refuses(text, "this fabric DSD has neither '.fabric_color' nor a queue; give it one")
+@pytest.mark.parametrize("settings", ["", ", .{ .async = true }"])
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_a_dsd_without_color_or_queue(csl: Csl, arch: str, settings: str) -> None:
+    """DSD-210."""
+    for statement, fields in (("@mov32(«wire», 7%s);", "fabout_dsd"), ("@mov32(&word, «wire»%s);", "fabin_dsd")):
+        text = f"""
+        var word: u32 = 0;
+        const wire = @get_dsd({fields}, .{{ .extent = 1 }});
+        task t() void {{ {statement % settings} }}
+        comptime {{ @bind_local_task(t, @get_local_task_id(9)); }}
+        """
+        csl.refuses(text, "this fabric DSD has neither '.fabric_color' nor a queue; give it one", arch=arch)
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ wse.program @two_colors target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// DSD-097: the color in place of the queue is for WSE-2.
+// DSD-097, DSD-210: the color in place of the queue is for WSE-2.
 wse.program @color_only target "wse3" rectangle 1 x 1 {
   wse.color @c
   wse.pe @p on [:, :] {
