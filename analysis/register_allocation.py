@@ -169,6 +169,22 @@ def _registers_of_numbered(
     return tuple(tuple(tuple(registers) for registers in demands) for demands in held)
 
 
+def fewest_to_end(error: OutOfRegisters, needed: Mapping[Hashable, int], size: int) -> list[Hashable]:
+    """Return the fewest operations, one at least, after whose ends the others that compete have enough registers.
+
+    `needed` are the registers that each operation needs of the file, of `size`. Those that need most are taken first,
+    of equal ones the earlier.
+    """
+    missing = needed[error.operation] + sum(needed[op] for op in error.live) - size
+    found: list[Hashable] = []
+    for op in sorted(error.live, key=lambda op: -needed[op]):
+        if found and missing <= 0:
+            break
+        found.append(op)
+        missing -= needed[op]
+    return [op for op in error.live if op in found]
+
+
 _Cache = dict[tuple[File, Hashable], Load]
 """Descriptors that registers hold, least recently used first, by file and descriptor."""
 

@@ -15,8 +15,17 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import targets
 from ..analysis.coloring import Exhausted, color_graph, graph_of
-from ..analysis.register_allocation import Demand, File, Load, OutOfRegisters, Plan, Register, plan_registers
-from ..analysis.wse.pe_program import PeCode, ProgramReader, described, members_of, programs
+from ..analysis.register_allocation import (
+    Demand,
+    File,
+    Load,
+    OutOfRegisters,
+    Plan,
+    Register,
+    fewest_to_end,
+    plan_registers,
+)
+from ..analysis.wse.pe_program import PeCode, Position, ProgramReader, described, members_of, programs
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, wse
@@ -166,14 +175,34 @@ class _Allocation:
                 is_invariant=lambda loop, descriptor: (loop, descriptor) in invariant, microthreads=microthreads,
             )  # fmt: skip
         except OutOfRegisters as error:
-            needing = cast(dsd.DsdOperation, code.at(error.operation))
-            holding = ", ".join(described(cast(dsd.DsdOperation, code.at(op))) for op in error.live)
-            target = targets.get(self._program.target.data)
-            size = self._sizes[error.file]
-            message = f"{target.name} has {size} {error.file} registers, too few for {described(needing)}" + (
-                f" while these hold theirs: {holding}; let one of them complete first" if holding else ""
-            )
-            raise LoomError(message, location_of(needing)) from None
+            taken = len({register for register in reserved if register[0] == error.file})
+            needed = {
+                op: sum(demand.units().count(error.file) for demand in demands.get(cast(Position, op), ()))
+                for op in (error.operation, *error.live)
+            }
+            raise self._out_of_registers(code, error, needed, taken) from None
+
+    def _out_of_registers(
+        self, code: PeCode, error: OutOfRegisters, needed: Mapping[Hashable, int], taken: int
+    ) -> LoomError:
+        """Return the error for operations that compete for registers.
+
+        It names the fewest operations that have to complete before the last of them, so that the rest fits. `needed`
+        are the registers that each needs, `taken` are those that the program chooses itself.
+        """
+
+        def text(op: Hashable) -> str:
+            return described(cast(dsd.DsdOperation, code.at(op)))
+
+        target = targets.get(self._program.target.data)
+        size, count = self._sizes[error.file], needed[error.operation]
+        message = f"{target.name} has {size} {error.file} registers, too few for {text(error.operation)}"
+        if error.live:
+            held = ", ".join(f"{text(op)} with {needed[op]}" for op in error.live)
+            message += f", which needs {count}, while these hold theirs: {held}"
+            first = fewest_to_end(error, needed, size - taken)
+            message += f"; let {' and '.join(map(text, first))} complete first"
+        return LoomError(message, location_of(cast(dsd.DsdOperation, code.at(error.operation))))
 
 
 def _by_member(plan: Plan) -> dict[str, _Written]:

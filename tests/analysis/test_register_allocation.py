@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomir.analysis.register_allocation import Demand, File, Files, OutOfRegisters, Plan, Register, plan_registers
+from loomir.analysis.register_allocation import (
+    Demand,
+    File,
+    Files,
+    OutOfRegisters,
+    Plan,
+    Register,
+    fewest_to_end,
+    plan_registers,
+)
 from loomir.analysis.skeleton import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task
 
 from ..searches import examples
@@ -254,3 +264,18 @@ def test_a_file_that_is_full_is_named_with_what_is_live(asynchronous: bool) -> N
     with pytest.raises(OutOfRegisters) as error:
         plan_registers(program, {n: [one(str(n))] for n in range(4)}, SIZES)
     assert (error.value.file, error.value.operation, error.value.live) == ("src0", 3, (0, 1, 2))
+
+
+def test_the_fewest_operations_that_have_to_end_first() -> None:
+    """No fewer operations leave enough registers for the others, and one at least has to end."""
+    for needs in product(range(1, 4), repeat=4):
+        needed: dict[Hashable, int] = dict(enumerate(needs))
+        for size in range(max(needs), 13):
+            found = fewest_to_end(OutOfRegisters("src0", 3, (0, 1, 2)), needed, size)
+            fitting = [
+                count
+                for count in range(1, 4)
+                if any(sum(needs) - sum(needs[op] for op in ended) <= size for ended in combinations(range(3), count))
+            ]
+            assert len(found) == min(fitting)
+            assert sum(needs) - sum(needed[op] for op in found) <= size

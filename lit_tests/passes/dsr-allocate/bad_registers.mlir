@@ -16,7 +16,7 @@ wse.program @strides target "wse3" rectangle 1 x 1 {
       dsd.mov16 %o, %a async(ut = 2) : !dsd.fabout<i16>, !dsd.mem4d<i16>
       dsd.mov16 %o, %a async(ut = 3) : !dsd.fabout<i16>, !dsd.mem4d<i16>
       dsd.mov16 %o, %a async(ut = 4) : !dsd.fabout<i16>, !dsd.mem4d<i16>
-      // CHECK: bad_registers.mlir:[[# @LINE + 1]]:7: error: wse3 has 16 sr registers, too few for mov16 in function @main ({{.*}}:[[# @LINE + 1]]:7) while these hold theirs: mov16 in function @main ({{.*}}:14:7), {{.*}}mov16 in function @main ({{.*}}:18:7); let one of them complete first
+      // CHECK: bad_registers.mlir:[[# @LINE + 1]]:7: error: wse3 has 16 sr registers, too few for mov16 in function @main ({{.*}}:[[# @LINE + 1]]:7), which needs 3, while these hold theirs: mov16 in function @main ({{.*}}:14:7) with 3, {{.*}}mov16 in function @main ({{.*}}:18:7) with 3; let mov16 in function @main ({{.*}}:14:7) complete first
       dsd.mov16 %o, %a async(ut = 5) : !dsd.fabout<i16>, !dsd.mem4d<i16>
       wse.return
     }
@@ -39,7 +39,7 @@ wse.program @synchronous target "wse3" rectangle 1 x 1 {
       dsd.mov16 %o, %a async(ut = 1) : !dsd.fabout<i16>, !dsd.mem4d<i16>
       dsd.mov16 %o, %a async(ut = 2) : !dsd.fabout<i16>, !dsd.mem4d<i16>
       dsd.mov16 %o, %a async(ut = 3) : !dsd.fabout<i16>, !dsd.mem4d<i16>
-      // CHECK: error: wse3 has 16 sr registers, too few for add16 in function @main ({{.*}}) while these hold theirs: mov16 in function @main ({{.*}}), {{.*}}; let one of them complete first
+      // CHECK: error: wse3 has 16 sr registers, too few for add16 in function @main ({{.*}}), which needs 6, while these hold theirs: mov16 in function @main ({{.*}}:38:7) with 3, {{.*}}; let mov16 in function @main ({{.*}}:38:7) complete first
       dsd.add16 %a, %a, %start : !dsd.mem4d<i16>, !dsd.mem4d<i16>, i16
       wse.return
     }
