@@ -85,8 +85,6 @@ class Code(IntEnum):
     """Operation, queue."""
     SENDS_LOST = 29
     """Operation, queue."""
-    SENDS_ODD_LANES = 30
-    """Operation: it sends two values in a wavelet, and has received an odd number."""
     RECEIVES_WITHOUT_COLOR = 31
     """Operation, queue."""
     RECEIVES_TWICE = 32

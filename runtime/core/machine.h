@@ -49,7 +49,7 @@ enum {
     STEP_LIMIT, FLOAT_EXCEPTION, DIRECTIVES_DIFFER, DESCRIPTOR_SHAPE,
     REGISTER_EMPTY = 16, REGISTER_WITHOUT_FIFO, REGISTER_WIDTH,
     WALK_OUTSIDE_MEMORY = 24, USES_QUEUE, USES_MICROTHREAD, USES_FIFO, SENDS_WITHOUT_COLOR, SENDS_LOST,
-    SENDS_ODD_LANES, RECEIVES_WITHOUT_COLOR, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER, WALK_TOO_LONG,
+    RECEIVES_WITHOUT_COLOR = 31, RECEIVES_TWICE, RECEIVES_MIXED_LANES, FIFO_FAULT, FIFO_IN_REGISTER, WALK_TOO_LONG,
     MESSAGE_EMPTY = 40, MESSAGE_TOO_LONG, MESSAGE_WITHOUT_FRONT, MESSAGE_OFF_GRID, MESSAGE_TO_NOBODY, MESSAGE_DOES_NOT_FIT,
     CONTROL_TASK_MISSING = 48, SWITCHES_LOOP, TEARDOWN, TEARDOWN_UNHANDLED, REGISTER_UNKNOWN, SWITCH_POSITION_MISSING,
     COLOR_NOT_TAKEN,
@@ -323,6 +323,8 @@ struct open {
     uint8_t polls;                    /* bits of its ends of FIFOs that end it if they have nothing */
     uint8_t polled;                   /* the one that it looks at */
     uint8_t has_failed;               /* it takes nothing any more */
+    uint8_t has_half;                 /* the first of the two values of a wavelet that it sends, `half`, is there */
+    uint16_t half;
     uint8_t source[MAX_OPERANDS];     /* the operand that takes from each queue; 0: the destination, a FIFO */
     uint32_t queue[MAX_OPERANDS];     /* the queues, by their places in the class */
     uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
@@ -1099,6 +1101,7 @@ void drop_run(struct core *core, struct run *run);
 /* taking.c */
 void take_header(struct core *core, struct open *open, struct run *run);
 void take_elements(struct core *core, struct open *open, struct run **runs, int64_t most);
+void send_half(struct core *core, struct open *open);
 int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate);
 
 /* queues.c */

@@ -38,6 +38,14 @@ static bool note_failure(struct core *core, struct open *open) {
     return fails;
 }
 
+/* Has an operation that ends send what it has of a wavelet; returns false after an error. */
+static bool finish(struct core *core, struct open *open) {
+    if (open->has_half && !has_failed(core)) {
+        send_half(core, open);
+    }
+    return !note_failure(core, open);
+}
+
 /* Lets an operation take elements; returns false after an error. */
 static bool feed(struct core *core, struct open *open, struct run **runs, int64_t most) {
     take_elements(core, open, runs, most);
@@ -166,7 +174,7 @@ static bool proceed(struct core *core, struct open *open) {
         for (int k = 0; k < open->inputs; k++) {
             runs[k] = pe->inputs[open->queue[k]].first;
             if (runs[k] == NULL) {
-                return open->polls && ends_without_elements(core, open) && !note_failure(core, open);
+                return open->polls && ends_without_elements(core, open) && finish(core, open);
             }
             ready = head_time(runs[k]) > ready ? head_time(runs[k]) : ready;
         }
@@ -180,7 +188,7 @@ static bool proceed(struct core *core, struct open *open) {
         if (open->polls && !open->header) {
             most = elements_in_time(core, open, runs);
             if (most == 0) {
-                return !note_failure(core, open);
+                return finish(core, open);
             }
         }
         take_next(core, open, runs, most);
@@ -188,7 +196,7 @@ static bool proceed(struct core *core, struct open *open) {
             return false;
         }
     }
-    return !open->has_failed;
+    return !open->has_failed && finish(core, open);
 }
 
 static void post(struct core *core, struct open *open) {
@@ -419,7 +427,7 @@ void poll(struct core *core, struct open *open, cycle time) {
     core->at_work = true;
     open->poll = 0;
     fifo_stop(core, open, open->polled, time);
-    if (!note_failure(core, open)) {
+    if (finish(core, open)) {
         leave(open);
         complete(core, open);
     }
@@ -443,13 +451,10 @@ void take_in_turn(struct core *core, struct open *open) {
         }
     }
     if (!has_ended) {
-        const struct descriptor *to = &open->operands[0].descriptor;
-        int64_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
-        bool packs = lanes == 1 && to->type == QUEUE_RUN && to->flags & PACKED;
-        take_next(core, open, runs, packs ? 2 : 1);
+        take_next(core, open, runs, 1);
         has_ended = open->position >= open->count;
     }
-    if (note_failure(core, open)) {
+    if (has_ended ? !finish(core, open) : note_failure(core, open)) {
         return;
     }
     if (!has_ended) {

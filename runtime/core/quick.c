@@ -1,7 +1,7 @@
 /* Operations in the frequent case, where little is to be found out: elements side by side, inside of their buffers, and
  * runs of whole wavelets between two PEs. All else, and all that leaves a finding or a trace, is in operations.c,
- * queues.c and taking.c, and what is done here is what they would do. Where operations have several priorities, those go this way that
- * nothing can hold back; others see what they work on.
+ * queues.c and taking.c, and what is done here is what they would do. Where operations have several priorities, those go
+ * this way that nothing can hold back; others see what they work on.
  */
 #include "priorities.h"
 #include "quick.h"

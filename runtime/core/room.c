@@ -96,10 +96,10 @@ bool find_credits(struct core *core, struct open *open) {
         room.full->held_place = open->queue[0];
         return false;
     }
-    open->credits = (int64_t)room.count * lanes;
+    open->credits = (int64_t)room.count * lanes - open->has_half;
     open->credit_rate = room.rate / lanes;
     if (room.rate % lanes != 0) {
-        open->credits = lanes;
+        open->credits = lanes - open->has_half;
         open->credit_rate = 0;
     }
     open->credit_first = room.first - core->timing.inject;

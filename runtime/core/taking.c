@@ -75,12 +75,10 @@ int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64
         }
     }
     if (holds < count) {
-        const struct descriptor *to = &open->operands[0].descriptor;
-        int64_t together = lanes == 2 || (to->type == QUEUE_RUN && to->flags & PACKED) ? 2 : 1;
-        holds -= holds % together;
+        holds -= holds % lanes;
         if (holds == 0) {
             *rate = most;
-            return count < together ? count : together;
+            return count < lanes ? count : lanes;
         }
     }
     return holds;
@@ -194,6 +192,44 @@ static void drop_elements(struct core *core, struct open *open, struct run *run,
     }
 }
 
+/* Sends wavelets of two values that an operation makes of `count` single ones, behind what it has of one already; what it
+ * has of the last is kept. A wavelet leaves when its second value is taken. */
+static void send_pairs(struct core *core, struct open *open, struct payload *payload, int64_t count, cycle begin,
+                       cycle rate) {
+    const struct descriptor *stream = &open->operands[0].descriptor;
+    int64_t values = open->has_half + count;
+    cycle first = open->has_half ? begin : begin + rate;
+    open->has_half = values % 2 != 0;
+    if (open->has_half) {
+        open->half = (uint16_t)payload->words[values / 2];
+    }
+    if (values < 2) {
+        return;
+    }
+    struct run sent = {.payload = payload, .at = (const uint8_t *)payload->words, .step = 4, .size = 4,
+                       .count = (uint32_t)(values / 2), .rate = (uint32_t)rate * 2, .first = first + core->timing.inject};
+    mark_payload(stream, payload, sent.count);
+    struct sending sending = {.operation = open->operation, .task = open->task, .where = open->where,
+                              .is_last = open->position + count == open->count && !open->has_half};
+    transmit(core, open->pe, &sending, stream, &sent);
+}
+
+/* Sends what an operation that ends has of a wavelet, with a zero behind it. */
+void send_half(struct core *core, struct open *open) {
+    const struct descriptor *stream = &open->operands[0].descriptor;
+    struct payload *payload = payload_take(core, 1);
+    payload->words[0] = open->half;
+    mark_payload(stream, payload, 1);
+    struct run sent = {.payload = payload, .at = (const uint8_t *)payload->words, .step = 4, .size = 4, .count = 1,
+                       .rate = 2 * (uint32_t)open->rate, .first = open->time + core->timing.inject};
+    struct sending sending = {.operation = open->operation, .task = open->task, .where = open->where, .is_last = true};
+    open->has_half = false;
+    core->at = open->time;
+    transmit(core, open->pe, &sending, stream, &sent);
+    core->at = -1;
+    payload_drop(core, payload);
+}
+
 /* Advances an operation by one run for each of its queues, and by `most` elements of each at most. */
 void take_elements(struct core *core, struct open *open, struct run **runs, int64_t most) {
     const struct operation *operation = open->operation;
@@ -219,15 +255,15 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
     }
     struct operand_state *states = open->operands;
     const struct descriptor *stream = &states[0].descriptor;
-    uint32_t together = lanes == 2 || (stream->type == QUEUE_RUN && stream->flags & PACKED) ? 2 : 1;
-    if (count > together && is_watched(core, open)) {
-        count = together;
+    bool packs = lanes == 1 && stream->type == QUEUE_RUN && stream->flags & PACKED;
+    if (count > lanes && is_watched(core, open)) {
+        count = lanes;
     }
     cycle begin, rate;
     count = pace(open, runs, 0, count, &begin, &rate);
     core->at = begin;
     if (core->steps_left != NULL && stream->type != MEMORY_WALK) {
-        count = allowed(core, open, count, together);
+        count = allowed(core, open, count, lanes);
         if (count == 0) {
             return;
         }
@@ -246,7 +282,11 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
     struct run sent = {.payload = NULL};
     struct payload *transformed[MAX_OPERANDS] = {NULL};
     if (stream->type != MEMORY_WALK) {
-        sent.payload = make_payload(core, stream, count, operation->kernel->size[0], &made[0]);
+        sent.payload = make_payload(core, stream, count + open->has_half, operation->kernel->size[0], &made[0]);
+    }
+    if (open->has_half) {
+        sent.payload->words[0] = open->half;
+        operand_run(&made[0], (uint8_t *)sent.payload->words + sizeof open->half, sizeof open->half);
     }
     for (int k = 0; k <= operation->sources; k++) {
         if (!states[k].is_number && states[k].descriptor.type != MEMORY_WALK) {
@@ -286,6 +326,9 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
     if (stream->type == FIFO_END) {
         leave_elements(core, open, sent.payload, count, begin, rate);
         payload_drop(core, sent.payload);
+    } else if (packs) {
+        send_pairs(core, open, sent.payload, count, begin, rate);
+        payload_drop(core, sent.payload);
     } else if (sent.payload != NULL) {
         uint32_t out = stream->flags & PACKED ? 2 : 1;
         sent.at = (const uint8_t *)sent.payload->words;
@@ -296,11 +339,7 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
         mark_payload(stream, sent.payload, sent.count);
         struct sending sending = {.operation = operation, .task = open->task, .where = open->where,
                                   .is_last = low + count == open->count};
-        if (out == 2 && count % 2 && !sending.is_last) {
-            fail(core, pe, SENDS_ODD_LANES, open->task, open->where, VALUES(operation->number));
-        } else {
-            transmit(core, pe, &sending, stream, &sent);
-        }
+        transmit(core, pe, &sending, stream, &sent);
         payload_drop(core, sent.payload);
     }
     if (open->uses_fifo) {

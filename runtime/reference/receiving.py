@@ -75,6 +75,8 @@ class OpenOperation:
     limit: int = 0
     """Elements that it may pass on, if steps are limited, by the limit of number `limit_number`."""
     limit_number: int = 0
+    half: int | None = None
+    """The first of the two values of a wavelet that it sends, if the other is still to come."""
     before: int | None = None
     """What a scalar destination held before, if it is to get that back then."""
     polls_at: int | None = None
@@ -282,7 +284,10 @@ def _unless_failed(machine: Machine, operation: OpenOperation, act: Callable[[Ma
     """Return what an act of an operation returns; False if that meets an error, which is noted."""
     with machine.at_cycle(None):
         try:
-            return act(machine, operation)
+            has_ended = act(machine, operation)
+            if has_ended and operation.half is not None:
+                _send_half(machine, operation)
+            return has_ended
         except Fault as fault:
             operation.has_failed = True
             machine.note_error(fault.finding)
@@ -385,14 +390,13 @@ def _take_one(machine: Machine, operation: OpenOperation, cycle: int) -> bool:
         if side is not None and queue.head_time() > cycle:
             return _stop(machine, operation, side, cycle)
     runs = [queue.runs[0] for queue in operation.queues]
-    lanes, destination = max(operation.lanes, default=1), operation.destination
-    together = max(lanes, destination.lanes if isinstance(destination, Wavelets) else 1)
-    found = operation.credits or Takes(cycle, 0, together)
-    operation.credits = Takes(max(found.first, cycle), found.rate, min(found.count, together))
+    lanes = max(operation.lanes, default=1)
+    found = operation.credits or Takes(cycle, 0, lanes)
+    operation.credits = Takes(max(found.first, cycle), found.rate, min(found.count, lanes))
     if operation.header:
         _take_header(machine, operation, runs[0])
     else:
-        _feed(machine, operation, runs, together // lanes)
+        _feed(machine, operation, runs, 1)
     for queue in operation.queues:
         queue.recount()
     return operation.position >= operation.count
@@ -419,7 +423,8 @@ def _has_room(machine: Machine, operation: OpenOperation) -> bool:
     count, rate = found.count * lanes, found.rate // lanes
     if found.rate % lanes:
         count, rate = min(count, lanes), 0
-    operation.credits = Takes(found.first - machine.timing.inject, rate, count)
+    halves = operation.half is not None and count > 0
+    operation.credits = Takes(found.first - machine.timing.inject, rate, count - halves)
     return bool(found.count)
 
 
@@ -436,13 +441,12 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     count = operation.count - low if most is None else min(most * lanes, operation.count - low)
     count = min([count, *(run.remaining * lanes for run in runs)])
     destination = operation.destination
-    together = max(lanes, destination.lanes if isinstance(destination, Wavelets) else 1)
-    if count > together and _is_watched(machine, operation, low, low + count):
-        count = together
+    if count > lanes and _is_watched(machine, operation, low, low + count):
+        count = lanes
     begin, rate, count = _pace(machine, operation, runs, count)
     machine.at = begin
     if not isinstance(destination, Walk):
-        count = _allowed(machine, operation, count, together)
+        count = _allowed(machine, operation, count, lanes)
     wavelets = -(-count // lanes)
     note_work(machine, issue, begin, rate, operation.rate, count)
     _wake_fifo_tasks(operation, runs, count)
@@ -549,11 +553,9 @@ def _pace(machine: Machine, operation: OpenOperation, runs: Sequence[Run], count
         if slower > rate:
             count = min(count, (begin - first) // (slower - rate) + 1)
     if count < most:
-        destination = operation.destination
-        together = max(lanes, destination.lanes if isinstance(destination, Wavelets) else 1)
-        count -= count % together
+        count -= count % lanes
         if not count:
-            return begin, max(slower for _, slower in lines), min(most, together)
+            return begin, max(slower for _, slower in lines), min(most, lanes)
     return begin, rate, count
 
 
@@ -574,9 +576,36 @@ def _compute(
         _leave_in(machine, fifo.reading, Run(results, begin + operation.rate, rate))
     elif isinstance(destination, Wavelets):
         set_to_zero(issue, destination, operation.sources, low, high)
-        transmit(
-            machine, issue, destination, results, begin + machine.timing.inject, rate, last=high == operation.count
-        )
+        if destination.lanes > max(operation.lanes):
+            results, begin = _pairs(operation, results, begin, rate)
+        is_last = high == operation.count and operation.half is None
+        if results:
+            transmit(machine, issue, destination, results, begin + machine.timing.inject, rate, last=is_last)
+
+
+def _pairs(operation: OpenOperation, values: list[int], begin: int, rate: int) -> tuple[list[int], int]:
+    """Return the values of whole wavelets that an operation sends two values in, and when the first is complete.
+
+    A wavelet leaves when its second value is taken; what there is of the last is kept.
+    """
+    if operation.half is None:
+        begin += rate
+    else:
+        values = [operation.half, *values]
+    whole = len(values) - len(values) % 2
+    operation.half = values[-1] if whole < len(values) else None
+    return values[:whole], begin
+
+
+def _send_half(machine: Machine, operation: OpenOperation) -> None:
+    """Send what an operation that ends has of a wavelet, with a zero behind it."""
+    destination, half = operation.destination, operation.half
+    assert isinstance(destination, Wavelets)
+    assert half is not None
+    operation.half = None
+    with machine.at_cycle(operation.time):
+        first = operation.time + machine.timing.inject
+        transmit(machine, operation.issue, destination, [half], first, operation.rate, last=True)
 
 
 def _leave_in(machine: Machine, side: Side, run: Run) -> None:

@@ -33,8 +33,6 @@ def transmit(
     pe = issue.pe
     queue = pe.outputs[stream.queue]
     if stream.packed:
-        if len(payload) % 2 and not last:
-            machine.fail_of(issue, Code.SENDS_ODD_LANES, issue.operation.number)
         payload, rate = packed(payload), rate * stream.lanes
     _check_route(machine, issue, queue)
     if stream.mark is not None:

@@ -299,13 +299,6 @@ def _sends_swallowed(of: Subject) -> str:
     )
 
 
-def _sends_odd_lanes(of: Subject) -> str:
-    return (
-        f"{of.doing} sends two values per wavelet but receives an odd number, which is not simulated yet; receive with "
-        "the same simd_mode"
-    )
-
-
 def _receives_without_color(of: Subject) -> str:
     number = of.queue_id(of.values[1])
     return (
@@ -594,7 +587,6 @@ SENTENCES: dict[Code, Sentence] = {
     Code.USES_FIFO: _uses_fifo,
     Code.SENDS_WITHOUT_COLOR: _sends_without_color,
     Code.SENDS_LOST: _sends_lost,
-    Code.SENDS_ODD_LANES: _sends_odd_lanes,
     Code.RECEIVES_WITHOUT_COLOR: _receives_without_color,
     Code.RECEIVES_TWICE: _receives_twice,
     Code.RECEIVES_MIXED_LANES: _receives_mixed_lanes,

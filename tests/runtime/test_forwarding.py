@@ -135,3 +135,75 @@ def test_an_operation_that_finds_no_room_is_reported() -> None:
     report = str(caught.value)
     assert "PE (1, 0): task @main: fmovs in @main cannot send its 44 wavelets on output queue @out" in report
     assert "PE (0, 0): task @main: fmovs in @main cannot send its 30 wavelets on output queue @out" in report
+
+
+def packing(sends: list[tuple[int, int]], count: int, late: int, action: str) -> str:
+    """The first of three PEs sends halves, some after a while, which the second sends on two at a time."""
+
+    def units(name: str, x: int, queues: str, body: str) -> str:
+        return f"""flow.units @{name} on [{x}, :] words 600 {{
+          flow.buffer @a at 0 : memref<240xi16> = dense<{list(range(1, 241))}>
+          flow.buffer @x at 500 : memref<i32>
+          flow.export @a as "a"
+          {queues}
+          flow.task local @main id 9 active {{
+            {body}
+            flow.return
+          }}
+        }}"""
+
+    stream, sent, at = "!flow.stream<i16>", "", 0
+    for k, (turns, length) in enumerate(sends):
+        sent += f"""{spin(turns, label=f"w{k}")}
+          %a{k} = flow.stream @a at {at} strides [1] extents [{length}] : {stream}
+          %o{k} = flow.queue_stream @out extent {length} : {stream}
+          flow.apply mov16 %o{k}, %a{k} : {stream}, {stream}
+        """
+        at += length
+    passed = f"""%o = flow.queue_stream @out extent {count} packed : {stream}
+      %q = flow.queue_stream @in extent {count} : {stream}
+      flow.apply mov16 %o, %q{action} : {stream}, {stream}"""
+    whole = count + count % 2
+    received = f"""{spin(late, label="w")}
+      %b = flow.stream @a at 0 strides [1] extents [{whole}] : {stream}
+      %n = flow.queue_stream @in extent {whole} packed : {stream}
+      flow.apply mov16 %b, %n : {stream}, {stream}"""
+    color, queue_in, queue_out = "colors [@{} on [:, :]]", "flow.queue input @in id 2 ", "flow.queue output @out id 3 "
+    return f"""flow.fabric @packing target "wse3" grid 3 by 1 {{
+      flow.color @c = 2
+      flow.color @d = 3
+      flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1, :] from [west] to [ramp]
+      flow.route @d on [1, :] from [ramp] to [east]
+      flow.route @d on [2, :] from [west] to [ramp]
+      {units("first", 0, queue_out + color.format("c"), sent)}
+      {units("middle", 1, queue_in + color.format("c") + chr(10) + queue_out + color.format("d"), passed)}
+      {units("last", 2, queue_in + color.format("d"), received)}
+    }}"""
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.integers(1, 9)), min_size=1, max_size=6),
+    st.integers(0, 40),
+    st.sampled_from(["", " async(microthread = 1)", " async(microthread = 1, priority = low)"]),
+)
+def test_wavelets_of_two_values_leave_when_the_second_is_taken(
+    sends: list[tuple[int, int]], late: int, action: str
+) -> None:
+    """However what comes is split, two values make a wavelet; of an odd number the last has a zero behind it."""
+    count = sum(length for _, length in sends)
+    trace = io.BytesIO()
+    machine = load(parse(packing(sends, count, late, action)), trace=trace)
+    machine.run()
+    whole = count + count % 2
+    assert machine.read_symbol("a")[0, 2, :whole].tolist() == [*range(1, count + 1), 0][:whole]
+    events = [json.loads(line) for line in trace.getvalue().decode().splitlines()]
+    moments: dict[str, list[int]] = {"taken": [], "sent": []}
+    for event in events:
+        if event["pes"] == "PE (1, 0)" and event["event"] in moments:
+            pieces = max(event["wavelets"] - 1, 1)
+            step = (event["last_cycle"] - event["cycle"]) // pieces
+            moments[event["event"]] += [event["cycle"] + k * step for k in range(event["wavelets"])]
+    second = [*moments["taken"][1::2], moments["taken"][-1] + 1][: whole // 2]
+    assert moments["sent"] == [time + targets.get("wse3").timing.inject for time in second]
