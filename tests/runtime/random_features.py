@@ -426,7 +426,7 @@ class Row(Feature):
             for count, commands in self.runs:
                 for _ in range(count):
                     value = generator.new("", f"arith.extsi {generator.value('i16')} : i16 to i32")
-                    self.send("i32", "", value)
+                    self.send("i32", "", value, generator.random.choice([1, 1, 2, 5]))
                 self.between()
                 word = encode(commands, self.control)
                 self.send("i32", " control", generator.new("", f"arith.constant {word - (word >> 31 << 32)} : i32"))
