@@ -38,9 +38,13 @@ def credit_period(slot_num: int, behavior: Behavior) -> int:
     return 1 if behavior == "ideal" else sync_period(slot_num)
 
 
-def seeded_credits(slot_num: int, behavior: Behavior) -> int:
-    """Return the credits that exist before the first push, which only pipes of a5 have."""
-    return sync_period(slot_num) if behavior == "a5" else 0
+def seeded_credits(slot_num: int, behavior: Behavior, *, whole: bool, local: bool) -> int:
+    """Return the credits that exist before the first push, which only pipes of a5 have.
+
+    There a pipe whose entries are `whole`, not split between vector cores, and whose slots are `local`, in the
+    consumer's memory, has none since August 2026 (`uses_local_no_split_credit_protocol` of the public headers).
+    """
+    return sync_period(slot_num) if behavior == "a5" and not (whole and local) else 0
 
 
 def slot_of(index: int, slot_num: int) -> int:

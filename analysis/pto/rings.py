@@ -65,6 +65,22 @@ class Ring:
         )
 
     @property
+    def in_global_memory(self) -> bool:
+        """True if its slots are in global memory."""
+        return any(
+            kernel.in_global_memory(use.pipe)
+            for end in (self.producers, self.consumers)
+            for kernel, uses in end.items()
+            for use in uses
+        )
+
+    def seeded_credits(self, behavior: Behavior) -> int:
+        """Return the credits that exist before the first push."""
+        return pipe_protocol.seeded_credits(
+            self.pipe.depth, behavior, whole=not self.is_split, local=not self.in_global_memory
+        )
+
+    @property
     def has_two_ends(self) -> bool:
         """True if there are one producer and one consumer."""
         return len(self.producers) == len(self.consumers) == 1
@@ -159,21 +175,23 @@ class Program:
 
 
 def ring_buffers_of(rings: Mapping[str, Ring], behavior: Behavior, *, seeded: bool = True) -> dict[str, RingBuffer]:
-    """Return the ring buffers of rings; without `seeded`, pipes of a5 begin, and end, without credits.
+    """Return the ring buffers of rings; without `seeded`, those that begin with credits begin, and end, without.
 
-    At their end, producers wait for the outstanding credits, or on a5 for as many as there were at the beginning; those
-    of ideal pipes do not wait.
+    At their end, producers wait for the outstanding credits, or for as many as there were at the beginning; those of
+    ideal pipes do not wait.
     """
-    return {
-        name: RingBuffer(
+
+    def ring_buffer(ring: Ring) -> RingBuffer:
+        seeds = ring.seeded_credits(behavior)
+        return RingBuffer(
             ring.pipe.depth,
             pipe_protocol.credit_period(ring.pipe.depth, behavior),
-            pipe_protocol.seeded_credits(ring.pipe.depth, behavior) if seeded else 0,
+            seeds if seeded else 0,
             ring.frees_at_pop,
-            behavior == "a2a3" or (behavior == "a5" and seeded),
+            behavior != "ideal" and (seeded or not seeds),
         )
-        for name, ring in rings.items()
-    }
+
+    return {name: ring_buffer(ring) for name, ring in rings.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...analysis.event_graph import EventGraph
-from ...analysis.pto.rings import Component
+from ...analysis.pto.rings import Component, Ring
 from ...diagnostics.findings import Severity
 from ...operations import pipe_protocol
 from ...operations.pipe_protocol import Behavior
@@ -49,7 +49,7 @@ def find_in_execution(execution: Execution) -> Iterator[Hazard]:
             yield Hazard(
                 "seeded-credits",
                 ring.pipe,
-                f"{_seeds(depth, behavior, name)}, so push {push} may reuse slot {slot} before it is read; have the "
+                f"{_seeds(ring, behavior, name)}, so push {push} may reuse slot {slot} before it is read; have the "
                 "consumer answer, or use as many slots as there are pushes",
                 "warning",
             )
@@ -68,18 +68,18 @@ def find_in_execution(execution: Execution) -> Iterator[Hazard]:
 
 def seeded_credits(component: Component, name: str) -> Hazard:
     """Return the hazard of a ring that is overwritten only because of the credits it begins with."""
-    pipe, behavior = component.rings[name].pipe, component.kernels[0].behavior
+    ring, behavior = component.rings[name], component.kernels[0].behavior
     return Hazard(
         "seeded-credits",
-        pipe,
-        f"{_seeds(pipe.depth, behavior, name)}, so a push may reuse a slot before it is read; have the consumer "
+        ring.pipe,
+        f"{_seeds(ring, behavior, name)}, so a push may reuse a slot before it is read; have the consumer "
         "answer, or use as many slots as there are pushes",
         "warning",
     )
 
 
-def _seeds(depth: int, behavior: Behavior, name: str) -> str:
+def _seeds(ring: Ring, behavior: Behavior, name: str) -> str:
     """Describe the credits a pipe begins with."""
-    credits = counted(pipe_protocol.seeded_credits(depth, behavior), "credit", "credits")
+    depth, credits = ring.pipe.depth, counted(ring.seeded_credits(behavior), "credit", "credits")
     free = f"the slot of {name} is" if depth == 1 else f"all {depth} slots of {name} are"
     return f"{behavior} begins with {credits} although {free} free"

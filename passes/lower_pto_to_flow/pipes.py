@@ -58,8 +58,9 @@ class Ring:
     def operation(self, protocol_name: Behavior) -> flow.ChannelOp:
         """Return the operation that declares the channel."""
         ends = (CUBE, VECTOR) if self.direction == pipe_protocol.C2V else (VECTOR, CUBE)
-        period = 1 if protocol_name == "ideal" else pipe_protocol.sync_period(self.depth)
-        seed = period if protocol_name == "a5" else 0
+        period = pipe_protocol.credit_period(self.depth, protocol_name)
+        local = not isinstance(self.producer, InitializeL2G2LPipeOp)
+        seed = pipe_protocol.seeded_credits(self.depth, protocol_name, whole=not is_shared(self.producer), local=local)
         channel = flow.ChannelOp(self.channel, *ends, depth=self.depth, period=period, lanes=self.lanes, seed=seed)
         channel.location = self.producer.location
         return channel

@@ -221,7 +221,7 @@ def _products() -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
         ("a3", "a2a3", set()),
         ("a5", "ideal", set()),
         # There a tile that is freed behind the pop of the next returns its credit too early.
-        ("a5", "a5", {"early-credit", "seeded-credits", "leftover-credits"}),
+        ("a5", "a5", {"early-credit", "leftover-credits"}),
     ],
 )
 def test_the_tile_popped_before(tmp_path: Path, chip: str, arch: Any, expected_findings: set[str]) -> None:

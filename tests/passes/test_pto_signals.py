@@ -72,8 +72,7 @@ def test_signals_are_pushed_and_popped(lowered: bool) -> None:
 def test_nothing_is_told_of_a_right_program(behavior: Behavior) -> None:
     rounds = 4
     cube = "".join(pop(f"s{place}") + FREE for place in range(rounds))
-    found = {hazard.code for hazard in hazards(program(cube, PUSH * rounds, slots=4), behavior)}
-    assert found == ({"leftover-credits"} if behavior == "a5" else set())
+    assert hazards(program(cube, PUSH * rounds, slots=4), behavior) == []
 
 
 def test_a_signal_is_used_after_its_slot_is_freed() -> None:

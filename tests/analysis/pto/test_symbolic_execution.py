@@ -21,6 +21,7 @@ from loomir.dialects.verification import verify
 from loomir.operations.pipe_protocol import Behavior
 
 ACC = "!pto.tile_buf<acc, 16x16xf32>"
+HALF = "!pto.tile_buf<vec, 8x16xf32>"
 VEC = "!pto.tile_buf<vec, 16x16xf32>"
 PUSH = f"pto.tpush_to_aiv(%t : {ACC}) {{split = 0}}\n"
 FREE = "pto.tfree_from_aic {split = 0}\n"
@@ -194,8 +195,11 @@ def test_one_way_or_the_other() -> None:
 
 
 def test_credits_to_begin_with() -> None:
-    (finding,) = told(loop("%n", PUSH), loop("%n", TURN), behavior="a5")
+    """Pipes of split entries begin with some on a5, those of whole ones in the consumer's memory do not."""
+    push, turn = (part.replace("split = 0", "split = 1").replace(VEC, HALF) for part in (PUSH, TURN))
+    (finding,) = told(loop("%n", push), loop("%n", turn), behavior="a5")
     assert (finding.severity, finding.code) == ("warning", "seeded-credits")
+    assert told(loop("%n", PUSH), loop("%n", TURN), behavior="a5") == []
 
 
 def test_slots_that_are_not_given_back() -> None:
