@@ -107,3 +107,54 @@ def test_a_range_filter_has_no_counter(executor: str) -> None:
     engine = machine("range id 0 min_idx 0 max_idx 3", task, executor, 1, changes=True)
     with pytest.raises(LoomError, match=r"PE \(1, 0\) has no counter filter with id 0"):
         engine.run()
+
+
+@EXECUTORS
+@pytest.mark.parametrize("id", [0, 1])
+def test_a_register_is_that_of_the_filter_with_its_id(executor: str, id: int) -> None:
+    """Two colors come to the PE through a filter each; that which it changes drops everything."""
+    colors = "".join(
+        f"""flow.color @c{number} = {4 + number} changes
+        flow.route @c{number} on [0, :] from [ramp] to [east]
+        flow.route @c{number} on [1, :] from [west] to [ramp]
+          filter counter id {number} init_counter 1 limit1 9 max_counter 9
+        """
+        for number in range(2)
+    )
+    sends = "".join(
+        f"""%o{number} = flow.queue_stream @out{number} extent 1 : !flow.stream<i32>
+        %w{number} = arith.constant {7 + number} : i32
+        flow.apply mov32 %o{number}, %w{number} : !flow.stream<i32>, i32
+        """
+        for number in range(2)
+    )
+    queues = [
+        "".join(f"flow.queue {way} @{name}{n} id {2 + n} colors [@c{n} on [:, :]]\n" for n in range(2))
+        for way, name in (("output", "out"), ("input", "in"))
+    ]
+    takes = "".join(
+        f"""flow.task data @take{number} id {2 + number} on @in{number} (%word: i32) {{
+          %index = arith.constant {number} : index
+          flow.store %word, @got[%index] : i32
+        }}
+        """
+        for number in range(2)
+    )
+    text = f"""
+    flow.fabric @p target "wse3" grid 2 by 1 {{
+      {colors}
+      flow.units @sender on [0, 0] words 64 {{
+        flow.buffer @x at 0 : memref<i32>
+        {queues[0]}
+        flow.task local @send id 9 active {{ {spin(100)} {sends} }}
+      }}
+      flow.units @receiver on [1, 0] words 64 {{
+        flow.buffer @got at 0 : memref<2xi32>
+        flow.export @got as "got"
+        {queues[1]} {takes}
+        flow.task local @change id 9 active {{ {write(4 * id + 1, 0)} }}
+      }}
+    }}"""
+    engine = load(parse(text), executor=executor)
+    engine.run()
+    assert got(engine) == [8 - id]
