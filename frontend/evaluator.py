@@ -138,7 +138,7 @@ class Session:
         self.color_names_of_pes: dict[int, str] = {}
         """What the code of PEs calls them."""
         self.queues: dict[tuple[str, int, bool, int], bool] = {}
-        """Whether a PE program uses a queue that the program initializes: by file and place of @initialize_queue,
+        """True if a PE program uses a queue that the program initializes: by file and place of @initialize_queue,
         whether it is an output queue, and id."""
         self.mistakes: Mistakes | None = None
         """The errors found so far while all of a program are looked for; None if the first ends the compilation."""

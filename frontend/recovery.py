@@ -48,7 +48,7 @@ class Mistakes:
         self._found: dict[tuple[str, int], Diagnostic] = {}
         self.lacks_statements = False
         """True if code of the layout or of a comptime block had an error: the program then says less than its author
-        meant, so what it does not say is no error."""
+        meant, so what it leaves out is not reported."""
         self.undeclared: set[tuple[str, str]] = set()
         """Names that are not declared, by file: reported once."""
         self._take(first)

@@ -40,7 +40,7 @@ class PtoBindLaunchArgumentsPass(ModulePass):
 
 
 def bind_launch_arguments(module: ModuleOp) -> None:
-    """Do what the pass does. Raises LoomError for an argument of a type that is no number of a core."""
+    """Do what the pass does. Raises LoomError for an argument of another type than an integer."""
     operations = list(walk(module))
     callees = {called(inner) for inner in operations if isinstance(inner, CallOp)}
     for function in operations:

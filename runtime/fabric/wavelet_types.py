@@ -1,7 +1,7 @@
 """Types of wavelets: floats that are sent as one type and received as another.
 
 A queue has the types with which the operations of a program send to it, or receive from it, and its data task. Where
-all are one type of floats, and those of a queue that its wavelets come to are another, what is received is no number
+all are one type of floats, and those of a queue that its wavelets come to are another, what is received is not a number
 that was sent. Integers carry whatever bits there are. Runs once for a program, and ends at once for one whose queues
 have floats of one type only.
 """

@@ -176,4 +176,4 @@ class Races:
 def _words(walk: Walk, count: int) -> frozenset[int]:
     if not walk.is_line and walk.places is None:
         count = min(count, walk.length)  # it begins again behind the last
-    return frozenset(word + k for word in walk.words(0, count) for k in range(walk.width) if 0 <= word + k < 1 << 16)
+    return frozenset(word + k for word in walk.words(0, count) for k in range(walk.width))
