@@ -98,7 +98,7 @@ def simulator_of(pes: int, space: int, arch: str) -> loomir.Simulator:
         (Path(directory) / "pe.csl").write_text(PE)
         params = {"width": pes, "space": space}
         compiled = compile_layout(Path(directory) / "layout.csl", arch=arch, params=params)
-        return loomir.Simulator(loomir.compile(compiled.module, verify_each=False))
+        return loomir.Simulator(loomir.compile(compiled.module, verify_each=False), check=False)
 
 
 def cycles(simulator: loomir.Simulator, pes: int, directive: int, root: int, count: int) -> int:

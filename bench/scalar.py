@@ -91,7 +91,7 @@ wse.program @scalar target "wse3" rectangle 1 x 1 {
 
 def simulator(width: int, height: int, wavelets: int) -> loomir.Simulator:
     text = PROGRAM.replace("LOOP", LOOP).replace("WAVELETS", str(wavelets))
-    return loomir.Simulator(loomir.compile(text, rectangle=(width, height)))
+    return loomir.Simulator(loomir.compile(text, rectangle=(width, height)), check=False)
 
 
 def loop_seconds(simulator: loomir.Simulator, trips: int, repeat: int) -> float:

@@ -111,13 +111,22 @@ class ByHand:
             self.old, self.new = new, old
 
 
-def measure(stencil: ModuleType, width: int, height: int, iterations: int, repeat: int, kind: str = "f32") -> Row:
-    """Return one row of the table."""
+def measure(
+    stencil: ModuleType,
+    width: int,
+    height: int,
+    iterations: int,
+    repeat: int,
+    kind: str = "f32",
+    *,
+    check: bool = False,
+) -> Row:
+    """Return one row of the table; with `check` the run looks for races."""
     start = time.perf_counter()
     program = loomir.compile(program_text(stencil, kind), rectangle=(width, height))
     compiled = time.perf_counter() - start
     start = time.perf_counter()
-    simulator = loomir.Simulator(program)
+    simulator = loomir.Simulator(program, check=check)
     loaded = time.perf_counter() - start
     field = np.random.default_rng(0).random((height, width, DEPTH), np.float32)
     field = field.astype(np.float16 if kind == "f16" else np.float32, copy=False)
@@ -175,6 +184,7 @@ def main() -> int:
     parser.add_argument("--iterations", type=even, default=10)
     parser.add_argument("--repeat", type=int, default=3, help="the best of this many runs counts")
     parser.add_argument("--kind", choices=("f32", "f16"), default="f32", help="the type of the elements")
+    parser.add_argument("--check", action="store_true", help="look for races")
     add_options(parser)
     arguments = parser.parse_args()
     choose_executor(arguments.executor)
@@ -188,7 +198,11 @@ def main() -> int:
     rows: list[Row] = []
     for size in arguments.sizes.split(","):
         width, height = (int(number) for number in size.split("x"))
-        rows.append(measure(stencil, width, height, arguments.iterations, arguments.repeat, arguments.kind))
+        rows.append(
+            measure(
+                stencil, width, height, arguments.iterations, arguments.repeat, arguments.kind, check=arguments.check
+            )
+        )
         table.add_row(*shown(rows[-1]))
     Console(width=120).print(table)
     write_json(arguments.json, "wafer", [row._asdict() for row in rows])

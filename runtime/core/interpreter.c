@@ -588,7 +588,7 @@ next:
         if (application->form <= COMPUTES_WALKS) {
             cycle taken = quick_compute(core, pe, application, r);
             if (taken >= 0) {
-                if (core->races != NULL && airspace_of(core, pe)->count > 0) {
+                if (core->races != NULL && races_of(core, pe)->count > 0) {
                     check_quick(core, pe, application, r, WHERE, now, DONE_NOW);
                 }
                 now += taken;

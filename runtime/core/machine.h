@@ -695,7 +695,7 @@ struct core {
     uint64_t *steps_left; /* of each PE, by number; NULL if there is no limit */
     bool traces;
     const int64_t *command_words;
-    struct airspace *races; /* of each PE, by number: races.h; NULL if they are not looked for */
+    struct pe_races *races; /* of each PE, by number: races.h; NULL if they are not looked for */
 
     /* Only in a machine of one partition */
     struct switches *switches; /* NULL if there are none */

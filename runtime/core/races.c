@@ -22,11 +22,11 @@ void free_races(struct core *core) {
         return;
     }
     for (uint64_t pe = 0; pe < (uint64_t)core->width * core->height; pe++) {
-        struct airspace *air = &core->races[pe];
-        for (uint64_t k = 0; k < air->count; k++) {
-            free(air->flights[k].lates);
+        struct pe_races *here = &core->races[pe];
+        for (uint64_t k = 0; k < here->count; k++) {
+            free(here->flights[k].lates);
         }
-        free(air->flights);
+        free(here->flights);
     }
     free(core->races);
 }
@@ -127,8 +127,8 @@ static void keep_late(struct core *core, struct flight *flight, const struct lat
 /* Finds an access to words that an operation in flight touches. `later` is the operation that accesses them, or NO_ROW. */
 static void meet(struct core *core, struct pe *pe, struct flight *flight, const struct range *access, uint32_t later,
                  bool is_async, uint32_t where, cycle now) {
-    bool in_doubt = flight->done == NEVER && flight->joins != airspace_of(core, pe)->joins;
-    if (!in_doubt && flight->done <= now && flight->joins != airspace_of(core, pe)->joins) {
+    bool in_doubt = flight->done == NEVER && flight->joins != races_of(core, pe)->joins;
+    if (!in_doubt && flight->done <= now && flight->joins != races_of(core, pe)->joins) {
         return;
     }
     for (uint32_t k = 0; k < flight->range_count; k++) {
@@ -155,9 +155,9 @@ static void meet(struct core *core, struct pe *pe, struct flight *flight, const 
 /* Finds operations that still receive into memory when a PE lets its host go on, which may read that. Those that end only
  * when the host has done more are left alone. */
 static void check_unblock(struct core *core, struct pe *pe, cycle now) {
-    struct airspace *air = airspace_of(core, pe);
-    for (uint64_t k = 0; k < air->count; k++) {
-        struct flight *flight = &air->flights[k];
+    struct pe_races *here = races_of(core, pe);
+    for (uint64_t k = 0; k < here->count; k++) {
+        struct flight *flight = &here->flights[k];
         struct late late = {.time = now, .code = UNBLOCKS_EARLY, .task = running_task(pe), .where = flight->where,
                             .values = {flight->operation, flight->task}};
         if (flight->fills && flight->done == NEVER) {
@@ -171,14 +171,14 @@ static void check_unblock(struct core *core, struct pe *pe, cycle now) {
 /* Finds an element of 1, 2, 4 or 8 bytes that scalar code reads or writes while an operation in flight uses it. */
 void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t bytes, bool writes, uint32_t where,
                    cycle now) {
-    struct airspace *air = airspace_of(core, pe);
-    if (air->count == 0) {
+    struct pe_races *here = races_of(core, pe);
+    if (here->count == 0) {
         return;
     }
     int64_t low = address / 2, high = (address + bytes + 1) / 2;
     struct range access = {.low = low, .high = high, .is_line = true, .writes = writes};
-    for (uint64_t k = 0; k < air->count; k++) {
-        meet(core, pe, &air->flights[k], &access, NO_ROW, false, where, now);
+    for (uint64_t k = 0; k < here->count; k++) {
+        meet(core, pe, &here->flights[k], &access, NO_ROW, false, where, now);
     }
     if (writes && low == core->command_words[pe->class->number]) {
         check_unblock(core, pe, now);
@@ -186,31 +186,31 @@ void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t b
 }
 
 /* Drops operations that have ended before a time, as the tasks may know. */
-static void forget_ended(struct airspace *air, cycle now) {
+static void forget_ended(struct pe_races *here, cycle now) {
     uint64_t kept = 0;
-    for (uint64_t k = 0; k < air->count; k++) {
-        struct flight *flight = &air->flights[k];
-        if (flight->done <= now && flight->joins != air->joins) {
+    for (uint64_t k = 0; k < here->count; k++) {
+        struct flight *flight = &here->flights[k];
+        if (flight->done <= now && flight->joins != here->joins) {
             free(flight->lates);
         } else if (kept++ != k) {
-            air->flights[kept - 1] = *flight; /* those that go on are seldom behind others */
+            here->flights[kept - 1] = *flight; /* those that go on are seldom behind others */
         }
     }
-    air->count = kept;
+    here->count = kept;
 }
 
 /* Returns a place for an operation behind those in flight. */
 static struct flight *new_flight(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where,
                                  cycle now) {
-    struct airspace *air = airspace_of(core, pe);
-    forget_ended(air, now);
-    if (air->count == air->room) {
-        grow(core, (void **)&air->flights, &air->room, air->count + 1, sizeof *air->flights);
+    struct pe_races *here = races_of(core, pe);
+    forget_ended(here, now);
+    if (here->count == here->room) {
+        grow(core, (void **)&here->flights, &here->room, here->count + 1, sizeof *here->flights);
     }
-    struct flight *flight = &air->flights[air->count];
+    struct flight *flight = &here->flights[here->count];
     flight->key = NULL;
     flight->done = NEVER;
-    flight->joins = air->joins;
+    flight->joins = here->joins;
     flight->operation = operation->number;
     flight->task = running_task(pe);
     flight->where = where;
@@ -222,15 +222,15 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
 
 /* Finds words of an operation, at its issue, that others in flight use; and leaves it in flight if it is asynchronous. */
 static void check_new(struct core *core, struct pe *pe, struct flight *flight, bool is_async, bool receives, cycle now) {
-    struct airspace *air = airspace_of(core, pe);
-    for (uint64_t f = 0; f < air->count; f++) {
+    struct pe_races *here = races_of(core, pe);
+    for (uint64_t f = 0; f < here->count; f++) {
         for (uint32_t k = 0; k < flight->range_count; k++) {
-            meet(core, pe, &air->flights[f], &flight->ranges[k], flight->operation, is_async, flight->where, now);
+            meet(core, pe, &here->flights[f], &flight->ranges[k], flight->operation, is_async, flight->where, now);
         }
     }
     flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes;
-    air->count += is_async;
-    air->joins += receives && !is_async; /* its task waits for what comes */
+    here->count += is_async;
+    here->joins += receives && !is_async; /* its task waits for what comes */
 }
 
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
@@ -248,9 +248,9 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
 
 /* Notes what the operation is known as that is issued. */
 void bind_flight(struct core *core, const struct pe *pe, const void *key) {
-    struct airspace *air = airspace_of(core, pe);
-    assert(air->count > 0);
-    air->flights[air->count - 1].key = key;
+    struct pe_races *here = races_of(core, pe);
+    assert(here->count > 0);
+    here->flights[here->count - 1].key = key;
 }
 
 static void end(struct core *core, struct pe *pe, struct flight *flight, cycle done) {
@@ -266,14 +266,14 @@ static void end(struct core *core, struct pe *pe, struct flight *flight, cycle d
 
 /* Notes when the send has read its memory that is issued: at its end, or before that if its queue holds all of it. */
 void bind_send(struct core *core, struct pe *pe, const struct send *send) {
-    struct airspace *air = airspace_of(core, pe);
-    assert(air->count > 0);
+    struct pe_races *here = races_of(core, pe);
+    assert(here->count > 0);
     if (send->count <= core->tables.queues[send->queue].room) {
-        end(core, pe, &air->flights[air->count - 1], send->unheld - core->timing.inject);
+        end(core, pe, &here->flights[here->count - 1], send->unheld - core->timing.inject);
     } else if (send->waiting > 0) {
         bind_flight(core, pe, send);
     } else {
-        end(core, pe, &air->flights[air->count - 1], send->done);
+        end(core, pe, &here->flights[here->count - 1], send->done);
     }
 }
 
@@ -325,10 +325,10 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
 
 /* Notes when an operation has ended. */
 void end_flight(struct core *core, struct pe *pe, const void *key, cycle done) {
-    struct airspace *air = airspace_of(core, pe);
-    for (uint64_t k = 0; k < air->count; k++) {
-        if (air->flights[k].key == key) {
-            end(core, pe, &air->flights[k], done);
+    struct pe_races *here = races_of(core, pe);
+    for (uint64_t k = 0; k < here->count; k++) {
+        if (here->flights[k].key == key) {
+            end(core, pe, &here->flights[k], done);
             return;
         }
     }
@@ -337,9 +337,9 @@ void end_flight(struct core *core, struct pe *pe, const void *key, cycle done) {
 /* Finds accesses up to a cycle during operations that are in flight still when all has happened up to there. */
 void settle_races(struct core *core, cycle until) {
     for (uint64_t number = 0; number < (uint64_t)core->width * core->height; number++) {
-        struct airspace *air = &core->races[number];
-        for (uint64_t k = 0; k < air->count; k++) {
-            struct flight *flight = &air->flights[k];
+        struct pe_races *here = &core->races[number];
+        for (uint64_t k = 0; k < here->count; k++) {
+            struct flight *flight = &here->flights[k];
             uint64_t kept = 0;
             for (uint64_t n = 0; n < flight->late_count; n++) {
                 if (flight->lates[n].code == UNBLOCKS_EARLY) {

@@ -35,7 +35,7 @@ struct flight {
 /* What is in flight on a PE. `joins` counts what the main thread of tasks may have learnt from outside: of starts of tasks
  * that wavelets, completions and hosts cause, and of ends of operations that take
  * wavelets and that tasks wait for. */
-struct airspace {
+struct pe_races {
     struct flight *flights;
     uint64_t count, room, joins;
 };
@@ -53,14 +53,14 @@ void bind_send(struct core *core, struct pe *pe, const struct send *send);
 void end_flight(struct core *core, struct pe *pe, const void *key, cycle done);
 void settle_races(struct core *core, cycle until);
 
-static inline struct airspace *airspace_of(const struct core *core, const struct pe *pe) {
+static inline struct pe_races *races_of(const struct core *core, const struct pe *pe) {
     return &core->races[pe->number];
 }
 
 /* Notes that a task starts: one that only instructions of its PE activate has learnt nothing from outside. */
 static inline void race_start(const struct core *core, const struct pe *pe, const struct task *task) {
     bool is_local = task->type == LOCAL_TASK && !(task->flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS));
-    airspace_of(core, pe)->joins += !is_local;
+    races_of(core, pe)->joins += !is_local;
 }
 
 #endif
