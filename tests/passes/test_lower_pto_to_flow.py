@@ -284,7 +284,12 @@ def test_public_files_lower(path: Path) -> None:
     chip = "a5" if "A5" in str(path) else None if stated is None else stated.group(1)
     if chip is None and "gm_slot" not in text and "l2g2l" not in text:
         chip = "a5"
+    hangs_on_a5 = chip != "a5" and re.search(r"dir_mask = 3\b", text) and "gm_slot" in text
     for behavior in BEHAVIORS:
+        if behavior == "a5" and hangs_on_a5:
+            with pytest.raises(LoomError, match=r"\(H8\); open a pipe for each direction"):
+                lowered(parsed(text, chip), behavior)
+            continue
         module = lowered(parsed(text, chip), behavior)
         fabrics = [op for op in module.ops if isinstance(op, flow.FabricOp)]
         assert len(fabrics) == 1
