@@ -18,13 +18,13 @@ class CslError(LoomError):
         super().__init__(diagnostics[0].message, diagnostics[0].location)
         self.diagnostics = tuple(diagnostics)
         self.unreported = unreported
-        """How many more errors there are."""
+        """Number of further errors, which are not in `diagnostics`."""
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.diagnostics), *self.closing_notes])
 
     @property
     def closing_notes(self) -> list[str]:
-        """What is said of all errors together, a line each."""
+        """Return the notes behind all errors, one line each."""
         count = self.unreported
         return [f"note: {count} more error{'' if count == 1 else 's'}, not shown"] if count else []

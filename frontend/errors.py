@@ -12,7 +12,7 @@ class Mistyped(CslError):
 
 
 class Refused(Mistyped):
-    """What a library refuses of a program, in its own words."""
+    """An error that a library reports about the program that uses it, with a message of the library."""
 
 
 class UnknownDescriptor(CslError):

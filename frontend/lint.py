@@ -135,7 +135,7 @@ def _is_named_once(file: syntax.File, queue: syntax.Expression) -> bool:
 
 @dataclass
 class _Body:
-    """What a function or task does: symbols that it activates or unblocks, and how it uses buffers."""
+    """Effects of a function or task: the symbols that it activates or unblocks, the buffers that it reads or writes."""
 
     activated: set[str] = field(default_factory=set[str])
     unblocked: set[str] = field(default_factory=set[str])
@@ -146,7 +146,7 @@ class _Body:
 
 @dataclass
 class _Seen:
-    """What is true of a declaration in any PE program."""
+    """Uses of a declaration, of all PE programs together."""
 
     names: set[str] = field(default_factory=set[str])
     is_reached: bool = False
@@ -355,7 +355,7 @@ def _follow(buffer: str, value: SSAValue, body: _Body) -> None:
 
 
 class _Ways:
-    """Where wavelets of each color may come down a ramp."""
+    """Regions of PEs that wavelets of each color may reach."""
 
     def __init__(self, program: wse.ProgramOp) -> None:
         self._rectangle = program.rectangle

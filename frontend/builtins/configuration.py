@@ -36,11 +36,16 @@ def _register(ev: Evaluator, node: syntax.Builtin, address: Value, *, writes: bo
             _note(ev, each, writes=writes)
         return Memory(Address(None, 0, 1, base), types.U16, const=False)
     number = int(ev.data(address, argument, "the address of a register"))
-    if checks and not any(number in each for each in allowed):
-        known = " and ".join(f"{each.start:#x} to {each[-1]:#x}" for each in allowed)
-        ev.fail(argument, f"there is no configuration register at {number:#x}; use an address from {known}")
+    if checks:
+        _check_address(ev, argument, number, allowed)
     _note(ev, range(number, number + 1), writes=writes)
     return Memory(Address(None, 0, 1, 2 * number), types.U16, const=False)
+
+
+def _check_address(ev: Evaluator, argument: syntax.Expression, number: int, allowed: list[range]) -> None:
+    if not any(number in each for each in allowed):
+        known = " and ".join(f"{each.start:#x} to {each[-1]:#x}" for each in allowed)
+        ev.fail(argument, f"{number:#x} is not the address of a configuration register; use an address from {known}")
 
 
 def _ranges(ev: Evaluator, node: syntax.Expression) -> list[range]:
@@ -88,9 +93,7 @@ def _before_the_start(ev: Evaluator, node: syntax.Builtin, address: Value) -> in
         ev.fail(node, f"@{node.name} belongs in a comptime block or in code for run time")
     number = int(ev.data(address, argument, "the address of a register"))
     registers = target.registers
-    if number not in registers.addresses:
-        known = f"{registers.addresses.start:#x} to {registers.addresses[-1]:#x}"
-        ev.fail(argument, f"there is no configuration register at {number:#x}; use an address from {known}")
+    _check_address(ev, argument, number, [registers.addresses])
     for first in (registers.colors, registers.switches, *registers.positions):
         if number in range(first, first + target.routable_colors):
             instead = "@set_color_config or @set_local_color_config"

@@ -452,86 +452,58 @@ next:
         }
         ip++;
         NEXT;
-    CASE(load): {
-        const struct access *access = ip->slot.access;
-        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false, now);
-        if (address <= IN_REGISTERS) {
-            WAIT_FOR_TURN;
-            uint16_t word;
-            if (!read_configuration(core, pe, (uint32_t)(IN_REGISTERS - address) / 2, TASK, WHERE, &word)) {
-                return FAILED;
-            }
-            r[ip->a] = load_element((const uint8_t *)&word, access->kind);
-            ip++;
-            NEXT;
-        }
-        if (address < 0) {
-            return FAILED;
-        }
-        r[ip->a] = load_element(pe->memory + address, access->kind);
-        ip++;
-        NEXT;
+/* Scalar loads and stores of any address; `is_checked`: looks for races. */
+#define LOAD_ELEMENT(name, is_checked)                                                                                 \
+    CASE(name): {                                                                                                      \
+        const struct access *access = ip->slot.access;                                                                 \
+        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false, now);                               \
+        if (address <= IN_REGISTERS) {                                                                                 \
+            WAIT_FOR_TURN;                                                                                             \
+            uint16_t word;                                                                                             \
+            if (!read_configuration(core, pe, (uint32_t)(IN_REGISTERS - address) / 2, TASK, WHERE, &word)) {           \
+                return FAILED;                                                                                         \
+            }                                                                                                          \
+            r[ip->a] = load_element((const uint8_t *)&word, access->kind);                                             \
+            ip++;                                                                                                      \
+            NEXT;                                                                                                      \
+        }                                                                                                              \
+        if (address < 0) {                                                                                             \
+            return FAILED;                                                                                             \
+        }                                                                                                              \
+        if (is_checked) {                                                                                              \
+            check_element(core, pe, address, access->bytes, false, WHERE, now);                                        \
+        }                                                                                                              \
+        r[ip->a] = load_element(pe->memory + address, access->kind);                                                   \
+        ip++;                                                                                                          \
+        NEXT;                                                                                                          \
     }
-    CASE(store): {
-        const struct access *access = ip->slot.access;
-        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true, now);
-        if (address <= IN_REGISTERS) {
-            WAIT_FOR_TURN;
-            uint32_t word = (uint32_t)(IN_REGISTERS - address) / 2;
-            if (!write_configuration(core, pe, word, TASK, WHERE, (uint16_t)r[ip->a])) {
-                return FAILED;
-            }
-            ip++;
-            NEXT;
-        }
-        if (address < 0) {
-            return FAILED;
-        }
-        store_element(pe->memory + address, access->bytes, r[ip->a]);
-        ip++;
-        NEXT;
+#define STORE_ELEMENT(name, is_checked)                                                                                \
+    CASE(name): {                                                                                                      \
+        const struct access *access = ip->slot.access;                                                                 \
+        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true, now);                                \
+        if (address <= IN_REGISTERS) {                                                                                 \
+            WAIT_FOR_TURN;                                                                                             \
+            uint32_t word = (uint32_t)(IN_REGISTERS - address) / 2;                                                    \
+            if (!write_configuration(core, pe, word, TASK, WHERE, (uint16_t)r[ip->a])) {                               \
+                return FAILED;                                                                                         \
+            }                                                                                                          \
+            ip++;                                                                                                      \
+            NEXT;                                                                                                      \
+        }                                                                                                              \
+        if (address < 0) {                                                                                             \
+            return FAILED;                                                                                             \
+        }                                                                                                              \
+        if (is_checked) {                                                                                              \
+            check_element(core, pe, address, access->bytes, true, WHERE, now);                                         \
+        }                                                                                                              \
+        store_element(pe->memory + address, access->bytes, r[ip->a]);                                                  \
+        ip++;                                                                                                          \
+        NEXT;                                                                                                          \
     }
-    CASE(checked_load): {
-        const struct access *access = ip->slot.access;
-        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, false, now);
-        if (address <= IN_REGISTERS) {
-            WAIT_FOR_TURN;
-            uint16_t word;
-            if (!read_configuration(core, pe, (uint32_t)(IN_REGISTERS - address) / 2, TASK, WHERE, &word)) {
-                return FAILED;
-            }
-            r[ip->a] = load_element((const uint8_t *)&word, access->kind);
-            ip++;
-            NEXT;
-        }
-        if (address < 0) {
-            return FAILED;
-        }
-        check_element(core, pe, address, access->bytes, false, WHERE, now);
-        r[ip->a] = load_element(pe->memory + address, access->kind);
-        ip++;
-        NEXT;
-    }
-    CASE(checked_store): {
-        const struct access *access = ip->slot.access;
-        int64_t address = quick_address(core, pe, access, r + ip->b, WHERE, true, now);
-        if (address <= IN_REGISTERS) {
-            WAIT_FOR_TURN;
-            uint32_t word = (uint32_t)(IN_REGISTERS - address) / 2;
-            if (!write_configuration(core, pe, word, TASK, WHERE, (uint16_t)r[ip->a])) {
-                return FAILED;
-            }
-            ip++;
-            NEXT;
-        }
-        if (address < 0) {
-            return FAILED;
-        }
-        check_element(core, pe, address, access->bytes, true, WHERE, now);
-        store_element(pe->memory + address, access->bytes, r[ip->a]);
-        ip++;
-        NEXT;
-    }
+    LOAD_ELEMENT(load, false)
+    LOAD_ELEMENT(checked_load, true)
+    STORE_ELEMENT(store, false)
+    STORE_ELEMENT(checked_store, true)
 #define LOAD(name, type)                                                                                               \
     CASE(name): {                                                                                                      \
         type value;                                                                                                    \

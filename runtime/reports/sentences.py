@@ -489,8 +489,8 @@ def _teardown_unhandled(of: Subject) -> str:
 
 def _register_unknown(of: Subject) -> str:
     return (
-        f"there is no configuration register at {of.values[0]:#x} on {of.here}; registers of a color are there only if "
-        "its routes change, so name the color by <tile_config>, or give it '.teardown'"
+        f"{of.values[0]:#x} is not the address of a configuration register of {of.here}; registers of a color "
+        "are there only if its routes change, so name the color by <tile_config>, or give it '.teardown'"
     )
 
 

@@ -262,9 +262,12 @@ def test_a_task_of_the_program_for_teardowns(csl: Csl) -> None:
         ("fn main() void { tile.teardown.exit(c); tear_down(); }", "whose program has no teardown handler for it"),
         (
             "fn main() void { out[0] = @get_config(0x7fd0); }",
-            "there is no configuration register at 0x7fd0 on PE (0, 0)",
+            "0x7fd0 is not the address of a configuration register of PE (0, 0)",
         ),
-        ("fn main() void { @set_config(at + 30, 1); }", "there is no configuration register at 0x7f40 on PE (0, 0)"),
+        (
+            "fn main() void { @set_config(at + 30, 1); }",
+            "0x7f40 is not the address of a configuration register of PE (0, 0)",
+        ),
         (
             "fn main() void { tile.switch_config.set_current_switch_position(c, 2); }",
             "the switch of color 'c' at PE (0, 0) is set to position 2, which is not given",
@@ -290,7 +293,7 @@ def test_errors_at_run_time(csl: Csl, text: str, message: str, executor: str, mo
             "comptime { @set_teardown_handler(torn, c); «@set_teardown_handler(torn, c)»; }",
             "color 2 has two teardown handlers",
         ),
-        ("fn main() void { out[0] = @get_config(«0x7000»); }", "there is no configuration register at 0x7000"),
+        ("fn main() void { out[0] = @get_config(«0x7000»); }", "0x7000 is not the address of a configuration register"),
         ("fn main() void { @set_config(«0x7f22», 1, .{0x7f23, 0x7f2f}); }", "use an address from 0x7f23 to 0x7f2f"),
         ("fn main() void { @set_config(0x7f22, 1, «.{8, 7}»); }", "the range 0x8 to 0x7 is empty"),
         (
