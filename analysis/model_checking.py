@@ -396,9 +396,12 @@ def _loop_numbers(loop_instance: _LoopInstance) -> _LoopNumbers:
 
 
 def explore(
-    cores: Mapping[str, Sequence[Node]], rings: Mapping[str, RingBuffer], bounds: Mapping[Terms, Interval] | None = None
+    cores: Mapping[str, Sequence[Node]],
+    rings: Mapping[str, RingBuffer],
+    bounds: Mapping[Terms, Interval] | None = None,
+    max_work: int = MAX_WORK,
 ) -> Verdict:
-    """Return the outcomes that are possible for integers within `bounds`.
+    """Return the outcomes that are possible for integers within `bounds`, found with `max_work` at most.
 
     Every ring buffer has at least one core that pushes and one that pops.
     """
@@ -406,7 +409,7 @@ def explore(
     exact_iterations: dict[_LoopNumbers, int] = {(): min(least, MAX_ROUNDS)}
     while True:
         try:
-            return _Search(cores, rings, bounds or {}, exact_iterations).verdict
+            return _Search(cores, rings, bounds or {}, exact_iterations, max_work).verdict
         except _MoreIterationsNeeded as more:
             exact_iterations[more.loop] = more.needed
 
@@ -418,7 +421,9 @@ class _Search:
         rings: Mapping[str, RingBuffer],
         bounds: Mapping[Terms, Interval],
         exact_iterations: Mapping[_LoopNumbers, int],
+        max_work: int,
     ) -> None:
+        self._max_work = max_work
         self.verdict = Verdict()
         self._rings = rings
         self._exact_iterations = exact_iterations
@@ -485,7 +490,7 @@ class _Search:
             tokens = sum(map(len, state.entries.values())) + sum(map(len, state.credits.values()))
             self._work += 1 + size + tokens // 4
             if (
-                self._work > MAX_WORK
+                self._work > self._max_work
                 or len(self._seen) > MAX_STATES
                 or size > MAX_BOUNDS
                 or tokens > MAX_TOKENS * len(state.entries)

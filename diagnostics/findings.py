@@ -5,8 +5,8 @@ Knows neither how findings are found nor who shows them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from .errors import shown
@@ -35,6 +35,34 @@ class Finding:
         place = "" if self.location is None else f"{self.location}: "
         chip = "" if self.arch is None else f" (on {self.arch})"
         return shown(f"{place}{self.severity}: {self.message}{chip} [{self.code}]", lines=True)
+
+
+MAX_NAMED_PLACES = 4
+"""How many further places a finding names."""
+
+
+def once_each(findings: Iterable[Finding], codes: Collection[str]) -> list[Finding]:
+    """Return findings with one warning for each of some codes and each chip: the first, with the places of the others.
+
+    What holds of all pipes of a program, because of its chip, would hide the findings about the program.
+    """
+    first: dict[tuple[str, str | None], int] = {}
+    others: dict[int, dict[str, None]] = {}
+    found: list[Finding] = []
+    for finding in findings:
+        key = finding.code, finding.arch
+        if finding.severity == "error" or finding.code not in codes or key not in first:
+            if finding.severity != "error":
+                first.setdefault(key, len(found))
+            found.append(finding)
+        elif finding.location not in (None, found[first[key]].location):
+            others.setdefault(first[key], {})[finding.location] = None
+    for position, places in others.items():
+        named = ", ".join(list(places)[:MAX_NAMED_PLACES])
+        more = f" and {len(places) - MAX_NAMED_PLACES} more places" if len(places) > MAX_NAMED_PLACES else ""
+        message = f"{found[position].message}; the same holds at {named}{more}"
+        found[position] = replace(found[position], message=message)
+    return found
 
 
 class Findings:

@@ -18,8 +18,9 @@ from xdsl.ir import Attribute
 from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPass
 
 from ..analysis.pto.array_sizes import pointed_bytes, slot_arrays
+from ..checks.pto.registry import OF_THE_CHIP
 from ..diagnostics.errors import LoomError
-from ..diagnostics.findings import Finding
+from ..diagnostics.findings import Finding, once_each
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
 from ..dialects.pto.kernels import GetBlockIdxOp, GetBlockNumOp
@@ -345,7 +346,7 @@ def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> R
 def _findings(program: Program, machine: Machine) -> tuple[Finding, ...]:
     """Return the hazards that the runs have met."""
     arch = None if program.arch == "ideal" else program.arch
-    return tuple(replace(finding, arch=arch) for finding in machine.chip.findings)
+    return tuple(once_each((replace(finding, arch=arch) for finding in machine.chip.findings), OF_THE_CHIP))
 
 
 def _statistics(program: Program, machine: Machine) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from ..dialects.traversal import walk
 from ..targets.chip import Chip
 
 MAX_NAMED_TILES = 8
-"""How many tiles the error about too little memory names."""
+"""How many tiles and buffers the error about too little memory names."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _place(function: FuncOp, chip: Chip) -> None:
                 program = _Program(function).steps
             addresses = place_sharing(sizes, _apart(sizes, used_together(program)), memory)
         if addresses is None:
-            raise _too_small(space, memory, sizes)
+            raise _too_small(space, memory, sizes, buffers.get(space, ()))
         for op, address in addresses.items():
             _state(op, address)
 
@@ -110,26 +110,34 @@ def _state(op: AllocTileOp, address: int) -> None:
     Rewriter.replace_op(op, [constant, placed])
 
 
-def _too_small(space: AddressSpace, memory: Memory, sizes: Mapping[AllocTileOp, int]) -> Exception:
-    """Return the error about a full memory, which names the largest tiles in it."""
-    by_size = sorted(sizes, key=lambda tile: -sizes[tile])
-    named = ", ".join(_name(tile, sizes[tile]) for tile in by_size[:MAX_NAMED_TILES])
+def _too_small(
+    space: AddressSpace, memory: Memory, sizes: Mapping[AllocTileOp, int], buffers: Sequence[ReserveBufferOp]
+) -> Exception:
+    """Return the error about a full memory, which names the largest tiles and reserved buffers in it."""
+    held: dict[AllocTileOp | ReserveBufferOp, int] = {**sizes, **{buffer: number(buffer.size) for buffer in buffers}}
+    by_size = sorted(held, key=lambda op: -held[op])
+    named = ", ".join(_name(op, held[op]) for op in by_size[:MAX_NAMED_TILES])
     more = f", and {len(by_size) - MAX_NAMED_TILES} more" if len(by_size) > MAX_NAMED_TILES else ""
     others = sum(size for _, size in memory.occupied) + sum(memory.behind)
     besides = f" beside {others} bytes in use" if others else ""
+    what = "make tiles smaller, the largest first"
+    if isinstance(by_size[0], ReserveBufferOp):
+        what = "use fewer or smaller slots, or smaller tiles, the largest first"
     return refusal(
         by_size[0],
         f"does not fit: {space.value} overflow, requires {8 * (sum(sizes.values()) + others)} bits while "
-        f"{8 * memory.capacity} bits available, and sharing addresses does not save enough{besides}; make tiles "
-        f"smaller, the largest first: {named}{more}",
+        f"{8 * memory.capacity} bits available, and sharing addresses does not save enough{besides}; {what}: "
+        f"{named}{more}",
     )
 
 
-def _name(tile: AllocTileOp, size: int) -> str:
-    kind = tile.result.type
-    hint, location = tile.result.name_hint, location_of(tile)
-    name = "a tile" if hint is None else f"%{hint}"
+def _name(op: AllocTileOp | ReserveBufferOp, size: int) -> str:
+    location = location_of(op)
     where = "" if location is None else f" at {location}"
+    if isinstance(op, ReserveBufferOp):
+        return f"the buffer '{op.key}' of {size} bytes{where}"
+    kind, hint = op.result.type, op.result.name_hint
+    name = "a tile" if hint is None else f"%{hint}"
     return f"{name} of {size} bytes ({kind.rows}x{kind.columns}x{kind.element_type}){where}"
 
 

@@ -41,6 +41,7 @@ from ..symbolic_integers import (
     Not,
     Symbol,
     add,
+    free_symbols,
     scale,
     symbol,
 )
@@ -333,9 +334,18 @@ class UnknownControl(Exception):
 
 
 def control_of(
-    function: FuncOp, path: Schedule, names: Mapping[Operation, Event], uses: Sequence[PipeUse], numbers: Numbers
+    function: FuncOp,
+    path: Schedule,
+    names: Mapping[Operation, Event],
+    uses: Sequence[PipeUse],
+    numbers: Numbers,
+    *,
+    opaque: bool = False,
 ) -> list[Node]:
     """Return the control tree of one core for the pipes in `uses`; `names` has the events it takes part in.
+
+    With `opaque`, a trip count that depends on the iteration of a loop around it is any number, the same for all cores
+    that compute it alike in that iteration: how it changes from iteration to iteration is forgotten.
 
     Raises UnknownControl for operations other than loops and branches around uses of pipes.
     """
@@ -347,7 +357,7 @@ def control_of(
             parent = parent.parent_op()
     if len(function.body.blocks) != 1:
         raise UnknownControl
-    tree = _Tree(path.core, around, {use.op: use for use in uses}, names, numbers)
+    tree = _Tree(path.core, around, {use.op: use for use in uses}, names, numbers, opaque=opaque)
     return tree.nodes(function.body.blocks[0])
 
 
@@ -359,7 +369,10 @@ class _Tree:
         uses: Mapping[Operation, PipeUse],
         names: Mapping[Operation, Event],
         numbers: Numbers,
+        *,
+        opaque: bool,
     ) -> None:
+        self._opaque = opaque
         self._core = core
         self._around = around
         self._uses = uses
@@ -418,6 +431,8 @@ class _Tree:
         test = IsNegative(add(add(lower, scale(iteration(key), step.constant)), upper, -1))
         distance = add(upper, lower, -1)
         trips = _quotient(distance, step.constant)
+        if self._opaque and any(leaf.name == ITERATION for leaf in free_symbols(trips)):
+            test = IsNegative(add(iteration(key), symbol("trips", trips), -1))
         return Loop(key, test, body, None if distance.terms else max(0, trips.constant), op, trips)
 
 

@@ -7,7 +7,7 @@ outcomes for all of their values, the event graph for given ones.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,9 @@ from .control_trees import Arguments, Numbers, control_of
 from .rings import Component, Program, core_name, ring_buffers_of
 from .schedules import Kernel, schedules
 
+_WORK_IN_VARYING_LOOPS = 20_000
+"""Work of the search in loops whose trip counts depend on other loops."""
+
 
 class SymbolicExecution:
     """The control trees of the cores of a component; raises UnknownControl for control flow without one."""
@@ -32,17 +35,29 @@ class SymbolicExecution:
         self._numbers: dict[Kernel, Numbers] = {}
         self.cores: dict[str, list[Node]] = {}
         """The control tree of each core, by the names of cores in messages."""
+        self._opaque: dict[str, list[Node]] = {}
+        """The same, with opaque trip counts."""
         for kernel in component.kernels:
             for paths in kernel.schedules:
                 path, name = paths[0], core_name(kernel, paths[0])
                 numbers = self._numbers[kernel] = Numbers(arguments, name, path.lane)
                 events = component.events(kernel, path)
                 self.cores[name] = control_of(kernel.function, path, events, kernel.uses, numbers)
+                self._opaque[name] = control_of(kernel.function, path, events, kernel.uses, numbers, opaque=True)
 
     def explore(self, *, seeded: bool = True, known: Mapping[Terms, Interval] | None = None) -> Verdict:
-        """Return the outcomes for all integers within the bounds `known`."""
+        """Return the outcomes for all integers within the bounds `known`.
+
+        Trip counts that depend on other loops are opaque first: what ends well for any numbers does so for these, and
+        is found fast, where the relation of such loops has no end of states. Otherwise a short search looks for what
+        goes wrong.
+        """
         behavior = self.component.kernels[0].behavior
-        return explore(self.cores, ring_buffers_of(self.component.rings, behavior, seeded=seeded), known)
+        rings = ring_buffers_of(self.component.rings, behavior, seeded=seeded)
+        if any(_varies(loop) for nodes in self.cores.values() for loop in _loops_in(nodes)):
+            verdict = explore(self._opaque, rings, known)
+            return verdict if verdict.is_clean else explore(self.cores, rings, known, _WORK_IN_VARYING_LOOPS)
+        return explore(self.cores, rings, known)
 
     def program(self, values: Mapping[Symbol, int]) -> Program | None:
         """Return the kernels and their events for given values of symbols; None if they depend on others."""
@@ -70,6 +85,21 @@ class SymbolicExecution:
             if any(do.event.ring == ring and do.event.action in (action, default) for do in event_nodes_in(nodes)):
                 found.append((core, _times(nodes, ring, action)))
         return found
+
+
+def _loops_in(nodes: Sequence[Node]) -> Iterator[Loop]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield node
+            yield from _loops_in(node.body)
+        elif isinstance(node, Branch):
+            yield from _loops_in((*node.then, *node.otherwise))
+
+
+def _varies(loop: Loop) -> bool:
+    """Return True if the trip count of a loop depends on the iteration of another one."""
+    trips = loop.symbolic_trip_count
+    return trips is not None and any(leaf.name == ITERATION for leaf in free_symbols(trips))
 
 
 # ---------------------------------------------------------------------------------------------

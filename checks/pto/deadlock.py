@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ...analysis.event_graph import Deadlock, NoSafeSlotCount, smallest_slot_counts
@@ -21,9 +22,30 @@ def find(subject: Subject) -> Iterator[Hazard]:
 
 
 def find_in_execution(execution: Execution) -> Iterator[Hazard]:
-    """Yield the deadlock that the cores run into, if they do."""
-    if execution.deadlock is not None:
-        yield _hazard(execution.program, execution.deadlock)
+    """Yield the deadlock that the cores run into, if they do.
+
+    If counts of pushes, pops and frees differ, those are the cause, and reported with their remedy.
+    """
+    program = execution.program
+    if execution.deadlock is not None and all(_balances(program, name) for name in program.rings):
+        yield _hazard(program, execution.deadlock)
+
+
+def pushes_and_pops(program: Program, ring: str) -> tuple[int, int]:
+    """Return how many entries of a ring are pushed, and popped, by the core that does most."""
+    counts = [
+        [sum(event.ring == ring and event.action in actions for event in events) for events in program.cores.values()]
+        for actions in (("push", "commit"), ("pop",))
+    ]
+    return max(counts[0]), max(counts[1])
+
+
+def _balances(program: Program, ring: str) -> bool:
+    """Return True if as many entries of a ring are pushed as popped, and each core frees as many as it pops."""
+    pushed, popped = pushes_and_pops(program, ring)
+    counts = (Counter(event.action for event in events if event.ring == ring) for events in program.cores.values())
+    frees = program.rings[ring].frees_at_pop or all(count["pop"] == count["free"] for count in counts)
+    return pushed == popped and frees
 
 
 def _hazard(program: Program, deadlock: Deadlock) -> Hazard:

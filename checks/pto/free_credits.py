@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...analysis.pto.schedules import Kernel, PipeUse, Schedule
+from ...diagnostics.locations import location_of
 from ...operations import pipe_protocol
 from ...operations.pipe_protocol import Behavior
 from .hazard import Hazard, counted, in_every_schedule
@@ -28,6 +29,8 @@ def find_in_schedule(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
         counts = Counter(use.action for use in uses)
         pops, frees = counts["pop"], counts["free"]
         if pops != frees:
+            if pops < frees and _complement(path, uses, pops - frees) is not None:
+                continue  # They are reported of the pipe that they are meant for.
             balance = (
                 f"{counted(pops, 'entry is', 'entries are')} popped from {uses[0].name}, but "
                 f"{counted(frees, 'is', 'are')} freed"
@@ -38,11 +41,43 @@ def find_in_schedule(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
             yield Hazard(
                 "unbalanced-pipe",
                 last.op,
-                f"{balance}; free each entry once",
+                f"{balance}{_consequence(path, uses, pops - frees)}",
                 "warning" if harmless else "error",
             )
         elif not harmless:
             yield from _credits(uses, pipe_protocol.credit_period(pipe.depth, kernel.behavior), kernel.behavior)
+
+
+def is_freed_once(uses: Sequence[PipeUse]) -> bool:
+    """Return True if as many entries of a ring are freed as popped."""
+    counts = Counter(use.action for use in uses)
+    return counts["pop"] == counts["free"]
+
+
+def _consequence(path: Schedule, uses: Sequence[PipeUse], unfreed: int) -> str:
+    """Describe what frees that are missing, or too many, lead to, and what to do; a free may name another pipe."""
+    other = _complement(path, uses, unfreed)
+    if other is not None and unfreed > 0:
+        counts = Counter(use.action for use in other)
+        place = location_of(next(use.op for use in reversed(other) if use.action == "free"))
+        where = "" if place is None else f", such as the one at {place}"
+        return (
+            f", while {other[0].name} is freed {counts['free']} times for {counted(counts['pop'], 'pop', 'pops')}: "
+            f"{counted(unfreed, 'of its frees is', 'of its frees are')} meant for {uses[0].name}{where}; name that "
+            "pipe there"
+        )
+    if unfreed > 0:
+        return ", so its producer waits for slots that are never free; free each entry once"
+    return "; free each entry once"
+
+
+def _complement(path: Schedule, uses: Sequence[PipeUse], unfreed: int) -> Sequence[PipeUse] | None:
+    """Return the uses of another ring that has as many frees too many, or too few; None without one."""
+    for other in path.pops_and_frees().values():
+        counts = Counter(use.action for use in other)
+        if path.exact and other[0].direction == uses[0].direction and counts["free"] - counts["pop"] == unfreed:
+            return other
+    return None
 
 
 def _credits(uses: Sequence[PipeUse], period: int, behavior: Behavior) -> Iterator[Hazard]:

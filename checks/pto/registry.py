@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...analysis.pto.schedules import Kernel
-from ...diagnostics.findings import Finding
+from ...diagnostics.findings import Finding, once_each
 from ...diagnostics.locations import location_of
 from ...dialects.traversal import walk
 from ...operations.pipe_protocol import Behavior
@@ -34,11 +34,15 @@ CHECKS = _checks()
 """The modules that declare the codes they report as CODES, in the order of their names."""
 
 
+OF_THE_CHIP = ("seeded-credits", "leftover-credits")
+"""Codes of what a chip does with all pipes of a kind; a program can hardly avoid it."""
+
+
 def find_hazards(module: ModuleOp, behavior: Behavior | None = None) -> list[Finding]:
     """Return all findings in a module that verifies, in the order of its operations.
 
     `behavior` is that of Subject. Of two findings with one code about one operation the error stays, and of two
-    errors, or warnings, the one about the whole program.
+    errors, or warnings, the one about the whole program. What is so because of the chip is reported once.
     """
     subject = Subject(module, behavior)
     programs: list[Callable[[Subject], Iterator[Hazard]]] = [one.find for one in CHECKS if hasattr(one, "find")]
@@ -51,7 +55,8 @@ def find_hazards(module: ModuleOp, behavior: Behavior | None = None) -> list[Fin
     unique: dict[tuple[str, Operation], Hazard] = {}
     for hazard in sorted(found, key=lambda hazard: hazard.severity):
         unique.setdefault((hazard.code, hazard.op), hazard)
-    return [
+    findings = [
         Finding(hazard.severity, hazard.code, hazard.message, location_of(hazard.op))
         for hazard in sorted(unique.values(), key=lambda hazard: (order[hazard.op], hazard.severity, hazard.code))
     ]
+    return once_each(findings, OF_THE_CHIP)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...analysis.pto.schedules import Kernel, Schedule
 from ...dialects.pto.frontend_pipes import OpenPipeOp
 from ...dialects.pto.internal_pipes import InitializeL2G2LPipeOp
+from .free_credits import is_freed_once
 from .hazard import Hazard, in_every_schedule
 
 CODES = ("local-aliasing", "slots-held")
@@ -21,6 +22,8 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
 def find_in_schedule(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
     """Yield the first pop of each ring, in one schedule, that holds more entries than there are slots."""
     for (pipe, direction), uses in path.pops_and_frees().items():
+        if path.complete and not is_freed_once(uses):
+            continue  # That is the cause, and reported with its remedy.
         outstanding = 0
         local = pipe.local_depth if isinstance(pipe, OpenPipeOp | InitializeL2G2LPipeOp) else pipe.depth
         copied = kernel.in_global_memory(pipe)

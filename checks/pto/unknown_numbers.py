@@ -62,6 +62,7 @@ def _hazards(outcomes: SymbolicExecution, sample: Program | None) -> Iterator[Ha
     found = list(_counts(outcomes, certain=False)) or list(_for_sample_values(outcomes, verdict))
     if not found and verdict.is_wrong and sample is not None:
         found = [replace(hazard, severity="error") for hazard in _in_execution(Execution(sample))]
+        found = found or [replace(hazard, severity="error") for hazard in _unbalanced(sample)]
     if not found:
         found = [*_sampled(sample), *_undecided(outcomes, verdict)]
     yield from found
@@ -159,7 +160,7 @@ def _for_sample_values(outcomes: SymbolicExecution, verdict: Verdict) -> Iterato
             return
         paths = [(path, kernel) for kernel in program.kernels for (path,) in kernel.schedules]
         wrong[values] = [
-            *_leftover_entries(program),
+            *_unbalanced(program),
             *_in_execution(Execution(program)),
             *_in_schedules(paths),
         ]
@@ -201,22 +202,18 @@ def _errors(hazards: Iterable[Hazard]) -> bool:
     return any(hazard.severity == "error" for hazard in hazards)
 
 
-def _leftover_entries(program: Program) -> Iterator[Hazard]:
-    """Yield the rings that are not empty at the end."""
+def _unbalanced(program: Program) -> Iterator[Hazard]:
+    """Yield the rings into which more, or less, is pushed than popped."""
     for name, ring in program.rings.items():
-        counts = [
-            {core: sum(event.ring == name and event.action in actions for event in events)
-             for core, events in program.cores.items()}
-            for actions in (("push", "commit"), ("pop",))
-        ]  # fmt: skip
-        pushed, popped = (max(count.values()) for count in counts)
-        if pushed > popped:
+        pushed, popped = deadlock.pushes_and_pops(program, name)
+        if pushed != popped:
             (_, uses), *_ = ring.consumers.items()
+            wait = "so entries are left in it" if pushed > popped else "so the consumer waits forever"
             yield Hazard(
                 "unbalanced-pipe",
                 next((use.op for use in reversed(uses) if use.action == "pop"), uses[-1].op),
                 f"{counted(popped, 'entry is', 'entries are')} popped, but {counted(pushed, 'is', 'are')} pushed into "
-                f"{ring.label}, so entries are left in it; make both agree",
+                f"{ring.label}, {wait}; make both agree",
             )
 
 

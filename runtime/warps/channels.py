@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...diagnostics.errors import LoomError
 from ..places import Unit
+from ..reports.channel_remedies import Counts, remedy
 from .channel_findings import by_lane, report_imbalance, report_overwrite
 from .channel_rows import Place, Rows, Waiter, runs
 from .units import Rectangle, UnitSet, from_mask, intersect, rectangle
@@ -485,9 +486,22 @@ class Channel:
 
     def remedy(self, *, held: bool) -> str:
         """Return what to do about units that wait for each other's entries or credits."""
-        if any(self._lost(group) for group in self.groups):
-            return "free each entry before the next pop: a later free may return no credit"
-        return "let one of them push before it pops, or give the channel more slots"
+        others = [
+            other.counts()
+            for other in self.machine.channels.values()
+            if other is not self and (other.producer, other.consumer) == (self.producer, self.consumer)
+        ]
+        return remedy(self.counts(), others)
+
+    def counts(self) -> Counts:
+        """Return the progress of the channel, the least of its rows."""
+        return Counts(
+            self.name,
+            self.depth,
+            min(min(group.waited) for group in self.groups),
+            min(min(group.released) for group in self.groups),
+            any(self._lost(group) for group in self.groups),
+        )
 
     # The end of a launch
 

@@ -253,10 +253,7 @@ def test_rounds_that_depend_on_values_are_only_warned_of() -> None:
     convert = "%n = arith.index_cast %a : i32 to index\n"
     assert kinds(consumer(convert + loop(pop("t") + FREE, 4).replace("to %hi", "to %n"))) == []
     found = hazards(consumer(convert + loop(pop("t"), 4).replace("to %hi", "to %n")))
-    assert {(hazard.severity, hazard.code) for hazard in found} == {
-        ("warning", "slots-held"),
-        ("warning", "unbalanced-pipe"),
-    }
+    assert [(hazard.severity, hazard.code) for hazard in found] == [("warning", "unbalanced-pipe")]
     assert "more entries of pipe 0 are popped than freed" in found[-1].message
 
 
