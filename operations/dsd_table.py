@@ -99,7 +99,8 @@ def _table() -> dict[str, DsdOperation]:
     both, one = (0, 1), (0,)
     rows = [
         op("add16", "add", "www", "adds 16-bit integers", scalars=both, simd=(4, 8)),
-        op("addc16", "add_with_carry", "www", "adds 16-bit integers with carry", scalars=both, simd=(1, 8)),
+        op("addc16", "add_with_carry", "www", "adds 16-bit integers, with the carry of the last sum", scalars=both,
+           simd=(1, 8)),
         op("and16", "and", "www", "bitwise and of 16-bit integers", scalars=both, simd=(4, 8)),
         op("clz", "count_leading_zeros", "ww", "counts leading zeros", scalars=one),
         op("ctz", "count_trailing_zeros", "ww", "counts trailing zeros", scalars=one),
@@ -124,8 +125,8 @@ def _table() -> dict[str, DsdOperation]:
         op("fmuls", "multiply", "sss", "multiplies f32", scalars=both, pointer=True, simd=(1, 1)),
         op("fnegh", "negate", "hh", "negates f16", scalars=one, simd=(4, 8)),
         op("fnegs", "negate", "ss", "negates f32", scalars=one, simd=(2, 4)),
-        op("fnormh", "normalize", "hh", "normalizes an f16 scalar", scalar_only=one, pointer=True, simd=(4, 8)),
-        op("fnorms", "normalize", "ss", "normalizes an f32 scalar", scalar_only=one, pointer=True, simd=(2, 4)),
+        op("fnormh", "normalize", "hh", "significand of an f16 scalar", scalar_only=one, pointer=True, simd=(4, 8)),
+        op("fnorms", "normalize", "ss", "significand of an f32 scalar", scalar_only=one, pointer=True, simd=(2, 4)),
         op("fs2h", "convert", "hs", "converts f32 to f16", scalars=one, simd=(1, 4)),
         op("fs2xp16", "convert", "ws", "converts f32 to a 16-bit integer", scalars=one, pointer=True, simd=(1, 4)),
         op("fscaleh", "scale", "hhw", "scales an f16 scalar by a power of two", scalar_only=both, pointer=True,
@@ -151,13 +152,3 @@ def _table() -> dict[str, DsdOperation]:
 
 
 OPERATIONS: dict[str, DsdOperation] = _table()
-
-WITHOUT_RESULT: frozenset[Function] = frozenset({"add_with_carry", "normalize"})
-"""Functions whose documents do not define the result, so that no executor has them."""
-
-
-def unavailable(row: DsdOperation) -> str | None:
-    """Return why no executor can compute an operation, None if they can."""
-    if row.function in WITHOUT_RESULT:
-        return f"{row.name} is not provided by the engine yet; its documents do not define its result"
-    return None

@@ -27,7 +27,7 @@ _EXACT = frozenset(
     {
         "arith.negf", "arith.extf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "math.absf",
         "math.floor", "math.ceil", "math.trunc", "math.round", "math.roundeven", "math.copysign", "arith.constant",
-        "arith.select", "arith.bitcast", "move", "maximum", "negate", "absolute",
+        "arith.select", "arith.bitcast", "move", "maximum", "negate", "absolute", "normalize",
     }
 )  # fmt: skip
 """Operations without exceptions."""

@@ -11,7 +11,7 @@ from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...dialects.scalar_types import kind_of
-from ...operations.dsd_table import DsdOperation, unavailable
+from ...operations.dsd_table import DsdOperation
 from ...runtime.tables.format import (
     DROPS_DATA,
     HAS_FIFO_RESULT,
@@ -66,9 +66,6 @@ def _settings(body: Body, op: flow.AsynchronousOp) -> _Settings:
 def apply(body: Body, op: flow.ApplyOp) -> None:
     """Append an operation of the table of DSD operations."""
     table = op.entry
-    reason = unavailable(table)
-    if reason is not None:
-        raise LoomError(reason, location_of(op))
     settings = _settings(body, op)
     destination = body.use(op.destination)
     sources = [

@@ -43,8 +43,6 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             index = _index_operand(ev, wanted, arguments[count])
         settings = asynchronous(ev, fields, arguments[count])
         fields.end()
-    if row.function == "normalize":
-        ev.fail(node, f"@{row.name} is not provided yet: its documents do not define its result")
     destination = _operand(ev, arguments[0], row, None)
     accumulator = _accumulator(ev, arguments[0])
     if row.name == "faddhs":

@@ -137,9 +137,13 @@ static bool apply_watched(struct core *core, struct pe *pe, const struct operati
     return true;
 }
 
-/* Computes `count` elements of an operation; returns false after a floating point exception that stops the PE. */
+/* Computes `count` elements of an operation; returns false after a floating point exception that stops the PE. `carry` is
+ * what the elements before these have left. */
 bool compute(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
-             struct operand *operands, uint32_t count) {
+             struct operand *operands, uint32_t count, uint16_t *carry) {
+    if (operation->kernel->sources > operation->sources) {
+        operand_run(&operands[operation->kernel->sources], carry, 0);
+    }
     const uint32_t *unmasked = pe->class->unmasked;
     if (unmasked == NULL || unmasked[pe->unit] == 0 || operation->raises == 0) {
         kernel_apply(operation->kernel, operands, count);

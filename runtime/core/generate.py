@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...operations.dsd_table import OPERATIONS, WITHOUT_RESULT, DsdOperation
+from ...operations.dsd_table import OPERATIONS, DsdOperation
 from ..tables.instructions import DSD_ROWS, FIRST_SCALAR, FORMATS, SCALARS
 from .compile_core import FOLDER
 
@@ -35,7 +35,7 @@ def kernels() -> Iterator[tuple[int, DsdOperation, str, list[str]]]:
     for place, format in enumerate(FORMATS):
         for number, name in enumerate(DSD_ROWS):
             row = OPERATIONS[name]
-            if row.function in WITHOUT_RESULT or (format is not None and not row.has_format):
+            if format is not None and not row.has_format:
                 continue
             half = format or "f16"
             kinds = [half if kind == "f16" else kind for kind in (row.destination, *row.sources)]
@@ -52,6 +52,10 @@ def _computed(function: str, kinds: list[str]) -> str:
     return f"{function}_floats" if floats and function in ("add", "subtract") else function
 
 
+def _macro(computed: str, kinds: list[str]) -> str:
+    return "CARRY" if computed == "add_with_carry" else "HALF" if _is_half(computed, kinds) else "KERNEL"
+
+
 def _is_half(computed: str, kinds: list[str]) -> bool:
     """Return True if a processor that converts f16 computes this faster: arithmetic on f16, or on f16 and f32."""
     arithmetic = computed in ("add_floats", "subtract_floats", "multiply", "multiply_add", "convert")
@@ -59,13 +63,12 @@ def _is_half(computed: str, kinds: list[str]) -> bool:
 
 
 def kernel_table() -> str:
-    """Return the header that lists kernels, by the number of their sources; KERNEL, or HALF for f16."""
+    """Return the header that lists kernels, by the number of their sources; KERNEL, HALF for f16, or CARRY."""
     rows = [
-        f"{'HALF' if _is_half(computed, kinds) else 'KERNEL'}{len(kinds) - 1}"
-        f"({number}, {computed}, {', '.join(kinds)}) /* {row.name} */"
+        f"{_macro(computed, kinds)}{len(kinds) - 1}({number}, {computed}, {', '.join(kinds)}) /* {row.name} */"
         for number, row, computed, kinds in kernels()
     ]
-    parameters = ", ".join(f"{name}{sources}" for name in ("KERNEL", "HALF") for sources in (1, 2, 3))
+    parameters = ", ".join([f"{name}{sources}" for name in ("KERNEL", "HALF") for sources in (1, 2, 3)] + ["CARRY2"])
     counts = f"enum {{ DSD_ROWS = {len(DSD_ROWS)}, DSD_FORMATS = {len(FORMATS)} }};\n\n"
     return COMMENT.format("operations/dsd_table.py") + counts + _table("KERNELS", parameters, rows)
 

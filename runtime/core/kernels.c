@@ -70,6 +70,7 @@ static inline float value_i16(uint16_t bits) { return (float)(int16_t)bits; }
 #define compute_negate(D, A, a) (element_##D)((a) ^ SIGN(D))
 #define compute_convert(D, A, a) bits_##D(value_##A(a))
 #define compute_convert_to_integer(D, A, a) nearest_word(value_##A(a))
+#define compute_normalize(D, A, a) narrow_##D(significand((double)value_##A(a)))
 #define compute_scale(D, A, B, a, b) narrow_##D(ldexp((double)value_##A(a), limited((int16_t)(b))))
 /* The product is rounded before it is added; one of two 16-bit floats is exact in f32. */
 #define compute_multiply_add(D, A, B, C, a, b, c)                                                                      \
@@ -85,6 +86,13 @@ static inline uint16_t nearest_word(float value) {
 
 /* Returns an exponent beyond which every number is 0 or infinite. */
 static inline int limited(int16_t exponent) { return exponent < -400 ? -400 : exponent > 400 ? 400 : exponent; }
+
+/* Returns a number divided by the power of two that leaves at least 1 and less than 2 of it; 0, infinities and NaNs as they
+ * are. */
+static inline double significand(double value) {
+    int exponent;
+    return value == 0 || !isfinite(value) ? value : 2 * frexp(value, &exponent);
+}
 
 /* Loops. `at` and `steps` are those of run_function. */
 
@@ -261,7 +269,19 @@ static inline __m256 rounded_f16(__m256 values) {
 
 #endif
 
-KERNELS(KERNEL1, KERNEL2, KERNEL3, HALF1, HALF2, HALF3)
+/* Sums of words in which each gets the carry of the one before. The last operand has the carry, and keeps that of the last
+ * sum: an operation may be computed in parts. */
+#define CARRY2(number, compute, D, A, B)                                                                               \
+    FUNCTION(walk, number) {                                                                                           \
+        uint32_t sum = (uint32_t)load_i16(at[3]) << 16;                                                                \
+        EACH {                                                                                                         \
+            sum = (sum >> 16) + LOAD(A, 1) + LOAD(B, 2);                                                               \
+            store_##D(at[0] + k * steps[0], (element_##D)sum);                                                         \
+        }                                                                                                              \
+        store_i16(at[3], (uint16_t)(sum >> 16));                                                                       \
+    }
+
+KERNELS(KERNEL1, KERNEL2, KERNEL3, HALF1, HALF2, HALF3, CARRY2)
 
 #define ENTRY(number, staged, count, ...) [number] = {NAME(row, number), NAME(walk, number), count, {__VA_ARGS__}, staged},
 #define ENTRY1(number, compute, D, A) ENTRY(number, false, 1, SIZE(D), SIZE(A))
@@ -270,7 +290,9 @@ KERNELS(KERNEL1, KERNEL2, KERNEL3, HALF1, HALF2, HALF3)
 #define HALF_ENTRY1(number, compute, D, A) ENTRY(number, true, 1, SIZE(D), SIZE(A))
 #define HALF_ENTRY2(number, compute, D, A, B) ENTRY(number, true, 2, SIZE(D), SIZE(A), SIZE(B))
 #define HALF_ENTRY3(number, compute, D, A, B, C) ENTRY(number, true, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
+#define CARRY_ENTRY2(number, compute, D, A, B)                                                                         \
+    [number] = {NAME(walk, number), NAME(walk, number), 3, {SIZE(D), SIZE(A), SIZE(B), SIZE(i16)}, false},
 
 const struct kernel NAME(kernels, of)[DSD_FORMATS * DSD_ROWS] = {
-    KERNELS(ENTRY1, ENTRY2, ENTRY3, HALF_ENTRY1, HALF_ENTRY2, HALF_ENTRY3)
+    KERNELS(ENTRY1, ENTRY2, ENTRY3, HALF_ENTRY1, HALF_ENTRY2, HALF_ENTRY3, CARRY_ENTRY2)
 };

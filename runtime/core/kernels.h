@@ -50,7 +50,7 @@ typedef void run_function(uint8_t *const *at, const ptrdiff_t *steps, uint32_t c
 struct kernel {
     run_function *row;             /* of elements side by side, and scalars; it reads nothing that it writes, but in place */
     run_function *walk;            /* of any steps, one element after the other; NULL if there is no such kernel */
-    uint8_t sources;               /* 1 to MAX_SOURCES */
+    uint8_t sources;               /* 1 to MAX_SOURCES; one more than its operation has if the last is a carry */
     uint8_t size[1 + MAX_SOURCES]; /* bytes of an element of each operand, the destination first */
     bool is_staged;                /* `row` is so much faster that elements are copied side by side for it */
 };

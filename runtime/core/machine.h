@@ -325,6 +325,7 @@ struct open {
     uint8_t has_failed;               /* it takes nothing any more */
     uint8_t has_half;                 /* the first of the two values of a wavelet that it sends, `half`, is there */
     uint16_t half;
+    uint16_t carry;                   /* of the last element, for the next one */
     uint8_t source[MAX_OPERANDS];     /* the operand that takes from each queue; 0: the destination, a FIFO */
     uint32_t queue[MAX_OPERANDS];     /* the queues, by their places in the class */
     uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
@@ -1184,7 +1185,7 @@ void complete_directives(const struct core *core, struct finding *finding);
 void set_exception_mask(struct pe *pe, int64_t mask);
 bool check_exceptions(struct core *core, struct pe *pe, uint32_t row, const int64_t *registers, uint32_t where);
 bool compute(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
-             struct operand *operands, uint32_t count);
+             struct operand *operands, uint32_t count, uint16_t *carry);
 
 /* messages.c */
 struct worm;

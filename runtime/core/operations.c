@@ -326,7 +326,8 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         } else {
             run.payload = make_payload(core, stream, count, size, &made[0]);
             run.at = (const uint8_t *)run.payload->words;
-            if (!compute(core, pe, operation, task, where, made, (uint32_t)count)) {
+            uint16_t carry = 0;
+            if (!compute(core, pe, operation, task, where, made, (uint32_t)count, &carry)) {
                 return WENT_WRONG;
             }
             mark_payload(stream, run.payload, run.count);
@@ -615,7 +616,8 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
             return WENT_WRONG;
         }
     }
-    if (!compute(core, pe, operation, task, where, made, (uint32_t)count)) {
+    uint16_t carry = 0;
+    if (!compute(core, pe, operation, task, where, made, (uint32_t)count, &carry)) {
         return WENT_WRONG;
     }
     if (core->statistics != NULL) {

@@ -37,7 +37,8 @@ static bool is_queue(const struct use *use, uint16_t named) {
 /* Returns the short way that an operation may take, as far as the code tells. */
 static uint8_t form_of(const struct application *application, const struct operation *operation,
                        const struct use *use, const uint16_t *named) {
-    if (application->is_number[0] || operation->drops_data) {
+    bool has_carry = operation->kernel->sources > operation->sources;
+    if (application->is_number[0] || operation->drops_data || has_carry) {
         return NO_SHORT_WAY;
     }
     bool alike = true, queues = false;

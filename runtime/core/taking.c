@@ -313,7 +313,7 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
         uint8_t *at = (uint8_t *)runs[k]->at + (ptrdiff_t)runs[k]->taken * runs[k]->step;
         operand_run(&made[source], at, lanes == 2 ? 2 : runs[k]->step);
     }
-    bool computed = compute(core, pe, operation, open->task, open->where, made, (uint32_t)count);
+    bool computed = compute(core, pe, operation, open->task, open->where, made, (uint32_t)count, &open->carry);
     for (int k = 0; k < open->inputs; k++) {
         if (transformed[k] != NULL) {
             payload_drop(core, transformed[k]);

@@ -1,8 +1,9 @@
 """Arithmetic of DSD operations: one element from the bits of the elements of its sources.
 
 A multiply-add rounds its product before it adds. Conversions to integers round to nearest, to even on a tie, and
-saturate; a NaN becomes 0. In a program whose 16-bit floats are cb16, which tables keep as i16, a result is computed as
-an f32 and rounded once more.
+saturate; a NaN becomes 0. A normalized number is exact. The carry of an element goes to the next one of the same
+operation; the first gets none, and that of the last is lost. In a program whose 16-bit floats are cb16, which tables
+keep as i16, a result is computed as an f32 and rounded once more.
 """
 
 from __future__ import annotations
@@ -43,9 +44,29 @@ def written(value: Number, kind: str) -> int:
     return floats.bits(value, kind) if kind in floats.WIDTH else integers.unsigned(int(value), bits_of(kind))
 
 
-@cache
 def element(name: str, format: str | None) -> Element:
-    """Return what an operation computes, in the names of the table of DSD operations."""
+    """Return what an operation computes, in the names of the table of DSD operations.
+
+    It serves one operation from its first element to its last: a carry goes from each to the next.
+    """
+    return _WithCarry().add if OPERATIONS[name].function == "add_with_carry" else _element(name, format)
+
+
+class _WithCarry:
+    """Sums of words in which each gets the carry of the one before."""
+
+    def __init__(self) -> None:
+        self.carry = 0
+
+    def add(self, a: int, b: int) -> int:
+        """Return the next sum."""
+        total = a + b + self.carry
+        self.carry = total >> 16
+        return total & 0xFFFF
+
+
+@cache
+def _element(name: str, format: str | None) -> Element:
     row = OPERATIONS[name]
     kind, *kinds = [format if format and each == "f16" else each for each in (row.destination, *row.sources)]
     match row.function:
@@ -101,6 +122,10 @@ def _scale(value: float, exponent: int) -> float:
         return math.copysign(math.inf, value)
 
 
+def _normalize(value: float) -> float:
+    return value if value == 0 or not math.isfinite(value) else 2 * math.frexp(value)[0]
+
+
 def _add(a: Number, b: Number) -> Number:
     return a + b
 
@@ -127,6 +152,7 @@ _COMPUTE: dict[str, Callable[..., Number]] = {
     "multiply": _multiply,
     "convert": _same,
     "scale": _scale,
+    "normalize": _normalize,
     "and": _words("arith.andi"),
     "or": _words("arith.ori"),
     "xor": _words("arith.xori"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ...operations.float_exceptions import raises
 from ...operations.floats import LOWEST_NORMAL
 from ..findings import Code
-from .arithmetic import bits_of, element, read
+from .arithmetic import bits_of, read
 from .descriptors import Descriptor, Walk, Wavelets
 from .exceptions import finding_values, raised
 from .pes import PE, Issue
@@ -39,7 +39,6 @@ def compute(
     for walk in (destination, *sources):
         if isinstance(walk, Walk):
             check_walk(machine, issue, walk, low, high)
-    function = element(issue.operation.name, issue.operation.format)
     operands = [
         map(_reader(pe, kind), source.words(low, high)) if isinstance(source, Walk)
         else iter(payloads[place]) if place in payloads
@@ -53,7 +52,7 @@ def compute(
     results: list[int] = []
     for _ in range(low, high):
         bits = [next(operand) & mask for operand, mask in zip(operands, masks, strict=True)]
-        result = function(*bits)
+        result = issue.element(*bits)
         if traps:
             _stop_at_exceptions(machine, issue, bits, result)
         if targets is None:

@@ -24,7 +24,7 @@ from ..tables.instructions import (
     STATIC_DESCRIPTOR,
 )
 from . import configuration
-from .arithmetic import WIDE
+from .arithmetic import WIDE, element
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets, kind_name
 from .elements import Operand
 from .exceptions import finding_values, raised
@@ -452,7 +452,8 @@ def apply(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> boo
     if result is not None:
         frame.registers[result] = 1
     user = User(operation.number, NONE if pe.task is None else pe.task.number, place(frame))
-    issue = Issue(pe, operation, operation.settings, user, result)
+    computed = element(operation.name, operation.format)
+    issue = Issue(pe, operation, operation.settings, user, computed, result)
     return not execute(machine, issue, [_bits(operand(frame, each)) for each in operation.operands])
 
 

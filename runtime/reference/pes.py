@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...targets.wavelets import CONTROL_MASK_BITS, INDEX_SHIFT, SETTINGS, WORD_BITS
+from .arithmetic import Element
 from .descriptors import Descriptor, Held
 from .fifos import Fifo
 from .program import Operation, Settings, Use
@@ -150,6 +151,8 @@ class Issue(NamedTuple):
     """Those of the operation, or of a register among its operands."""
     user: User
     """Its row, the task that issued it and its source place."""
+    element: Element
+    """Computes its elements, one after the other."""
     result: int | None
     """The register that says if it has completed."""
     load: int | None = None

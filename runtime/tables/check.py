@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ... import targets
 from ...diagnostics.errors import LoomError
-from ...operations.dsd_table import OPERATIONS, WITHOUT_RESULT
+from ...operations.dsd_table import OPERATIONS
 from ...operations.print_format import check_format
 from ...targets.model import LEVELS
 from ...targets.wavelets import (
@@ -441,8 +441,6 @@ class _Checker:
         destination = self.column("operations", "destination")
         is_stream = (destination >= STATIC_DESCRIPTOR) & (destination != NO_REGISTER)
         self.all_hold("operations", is_stream, "has no stream as its destination")
-        computes = np.array([OPERATIONS[name].function not in WITHOUT_RESULT for name in DSD_ROWS])
-        self.all_hold("operations", computes[function], "has a function whose result is not defined")
         rows = [OPERATIONS[name] for name in DSD_ROWS]
         sources = self.column("operations", "sources").reshape(-1, 3)
         for place in range(3):

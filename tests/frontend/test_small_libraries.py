@@ -553,8 +553,3 @@ def test_elements_of_another_width_than_the_operation_has(csl: Csl, call: str, m
     assert len(warnings) == (message != "")
     if message:
         assert "pe.csl:14:" in warnings[0] and message in warnings[0]
-
-
-def test_norm_is_refused_at_its_call(csl: Csl) -> None:
-    text = f"{MIXED} fn main() void {{ «ops.norm(f32, &sum, sum, .{{}})»; }} {END}"
-    csl.refuses(text, "@fnorms is not provided yet: its documents do not define its result")

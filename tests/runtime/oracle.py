@@ -172,6 +172,15 @@ def compute(name: str, values: Sequence[Any], half: str = "f16") -> float | int:
         return to_kind(float(values[0]), target)
     if name in ("fh2xp16", "fs2xp16"):
         return to_integer(values[0])
+    if name in ("fnormh", "fnorms"):
+        magnitude = abs(values[0])
+        if math.isnan(magnitude) or magnitude in (0, math.inf):
+            return values[0]
+        while magnitude >= 2:
+            magnitude /= 2
+        while magnitude < 1:
+            magnitude *= 2
+        return math.copysign(magnitude, values[0])
     if name in ("fscaleh", "fscales"):
         if math.isnan(values[0]) or math.isinf(values[0]):
             return values[0]
@@ -321,6 +330,7 @@ def execute(
     half: str = "f16",
 ) -> None:
     """Run an operation element by element: iteration k sees what the iterations before it have written."""
+    carry = 0
     for k in range(count):
         read: list[int] = []
         for source in sources:
@@ -332,6 +342,8 @@ def execute(
                 read.append(words.read(source.kind, source.addresses[k]))
         if name in ("mov16", "mov32", "fmovh", "fmovs"):
             bits = read[0]  # a move keeps every bit, of a NaN as well
+        elif name == "addc16":
+            carry, bits = divmod(sum(each & 0xFFFF for each in read) + carry, 1 << 16)
         else:
             values = [from_bits(bits, source.kind) for bits, source in zip(read, sources, strict=True)]
             bits = to_bits(compute(name, values, half), destination.kind)

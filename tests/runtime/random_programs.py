@@ -20,7 +20,7 @@ ELEMENT = {"f32": "fmovs", "f16": "fmovh", "i16": "mov16", "i32": "mov32"}
 ADD = {"f32": "fadds", "f16": "faddh", "i16": "add16"}
 TWO_SOURCES = {
     "f32": ("fadds", "fsubs", "fmuls", "fmaxs"), "f16": ("faddh", "fsubh", "fmulh", "fmaxh"),
-    "i16": ("add16", "sub16", "and16", "xor16", "or16"),
+    "i16": ("add16", "addc16", "sub16", "and16", "xor16", "or16"),
 }  # fmt: skip
 
 

@@ -287,12 +287,6 @@ def test_wrong_arrays(values, message: str) -> None:
             "@b has 1 dimensions, not 0",
         ),
         (
-            "flow.buffer @b at 0 : memref<4xi16>\n flow.task local @t id 9 {\n"
-            " %d = flow.stream @b at 0 strides [1] extents [4] : !flow.stream<i16>\n"
-            " flow.apply addc16 %d, %d, %d : !flow.stream<i16>, !flow.stream<i16>, !flow.stream<i16>\n flow.return }",
-            "addc16 is not provided by the engine yet",
-        ),
-        (
             "flow.task local @t id 9 {\n %a = arith.constant 1 : i4\n %b = arith.addi %a, %a : i4\n flow.return }",
             "cannot execute arith.addi on i4; compute with f32",
         ),
