@@ -174,6 +174,8 @@ class PeProgram:
         self._constants: dict[Any, Address] = {}
         self._constant_values: dict[str, Value] = {}
         self._descriptors: dict[tuple[str, int], DESCRIPTORS] = {}
+        self._stepped: dict[tuple[str, int], tuple[Type, Address]] = {}
+        """The memory that says what a register loaded with `single_step` holds, and the type of that."""
         self.location: Attribute | None = None
 
     # Names
@@ -412,6 +414,22 @@ class PeProgram:
         found = self._locals.get(key)
         if found is None:
             found = self._locals[key] = self.allocate(ev, "temporary", type, None, ev.source, node)
+        return found
+
+    def stepped(self, file: str, number: int) -> tuple[Type, Address] | None:
+        """Return the type of the DSD that a register loaded with `single_step` holds, and the memory of it; None if no
+        such load is known."""
+        return self._stepped.get((file, number))
+
+    def step(
+        self, ev: Evaluator, file: str, number: int, type: Type, initial: Value | None, node: syntax.Node
+    ) -> tuple[Type, Address]:
+        """Return the same of a register that is loaded with `single_step`, before the start with the DSD `initial`."""
+        found = self._stepped.get((file, number))
+        if found is None or (initial is not None and found[0] == type):
+            name = f"{file}{number}.stepped"
+            found = type, self.allocate(ev, name, type, initial, ev.source, node)
+            self._stepped[file, number] = found
         return found
 
     def descriptor_at(self, where: Address) -> Any:

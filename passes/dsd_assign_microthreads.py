@@ -84,7 +84,13 @@ def _numbers(code: PeCode, checked: set[Hashable]) -> Mapping[Operation, int]:
 
 
 def _check_loaded(op: dsd.DsdOperation, registers: Registers) -> None:
-    """Refuse an operation whose settings no load of its registers has."""
+    """Refuse an operation whose settings no load of its registers has, or whose registers are loaded for @map."""
+    if any(map(registers.is_for_map, op.table_operands)):
+        message = (
+            f"an operand of {described(op)} is a register that is loaded with single_step alone, which is for @map; "
+            "load it without (DSR-069)"
+        )
+        raise LoomError(message, location_of(op))
     own = op.asynchronous
     if own is None or not _is_settled_elsewhere(op):
         return

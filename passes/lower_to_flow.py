@@ -923,8 +923,6 @@ class _BodyLowering:
         read, or that operations move on, stay."""
         match op:
             case dsr.LoadOp():
-                if op.single_step is not None:
-                    raise _refuse(op, "dsr.load with single_step has no counterpart in flow yet; remove single_step")
                 for register in (op.result, *op.operands[1:]):
                     type = register.type
                     if isinstance(type, dsr.RegisterType) and not type.is_allocated:
@@ -935,7 +933,7 @@ class _BodyLowering:
                         )
                 self.registers.load(op)
                 self.values[op.result] = self._value(op, op.descriptor)
-                if self.ask("is kept", op.register.file(), op.register.number):
+                if op.single_step is None and self.ask("is kept", op.register.file(), op.register.number):
                     self._load_register(op)
             case dsr.GetXdsrOp() | dsr.GetSrOp() | dsr.GetDsrOp():
                 # Names a register for a load or an operation, and holds nothing by itself.

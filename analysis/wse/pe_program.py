@@ -121,8 +121,13 @@ class Registers:
     def __init__(self, loads: Sequence[dsr.LoadOp]):
         """Take the loads of a PE program, none if no operation takes a register that another body loads."""
         self._loads: dict[tuple[str, int | None], list[dsr.LoadOp]] = {}
+        self._stepped: set[tuple[str, int | None]] = set()
         for op in loads:
-            self._loads.setdefault((op.register.file(), op.register.number), []).append(op)
+            register = op.register.file(), op.register.number
+            if op.single_step is None:
+                self._loads.setdefault(register, []).append(op)
+            else:
+                self._stepped.add(register)
 
     def loads(self, operand: SSAValue) -> Sequence[dsr.LoadOp]:
         """Return the loads that may have filled an operand; none for what is not a register."""
@@ -133,6 +138,15 @@ class Registers:
                 return self._loads.get((get.register.file(), get.register.number), ())
             case _:
                 return ()
+
+    def is_for_map(self, operand: SSAValue) -> bool:
+        """Return True if an operand is a register that is loaded with `single_step` alone (DSR-069)."""
+        match operand.owner:
+            case dsr.GetDsrOp() as get:
+                register = get.register.file(), get.register.number
+                return register in self._stepped and register not in self._loads
+            case _:
+                return False
 
     def descriptors(self, operand: SSAValue) -> tuple[SSAValue, ...]:
         """Return the descriptors that an operand is or may hold."""

@@ -13,7 +13,9 @@ from ...operations import dsd_table
 from .. import comptime_known, emit, types
 from ..descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import format_of, materialize
+from ..errors import UnknownDescriptor
 from ..evaluator import Evaluator
+from ..places import Memory
 from ..registry import Table, Where
 from ..struct_fields import Fields
 from ..types import Type
@@ -112,7 +114,8 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         ev.fail(arguments[0], f"@{node.name} loads a DSR, not {noun}")
     number = int(ev.data(register, arguments[0], "a DSR"))
     xdsr, srs = _extensions(ev, arguments[1 : 1 + extensions])
-    data, is_mem4d = _loadable(ev, node, arguments[1 + extensions])
+    dsd_value, is_mem4d = _loadable(ev, node, arguments[1 + extensions])
+    data: Any = dsd_value.data
     if is_mem4d and node.name == "load_to_dsr":
         ev.warn(
             arguments[1],
@@ -120,7 +123,9 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
             "@load_to_dsr_xdsr_sr for SDK 2.10 (DSR-043)",
         )
     given = ev.expr(arguments[2 + extensions]) if len(arguments) > 2 + extensions else None
-    file = FILES[register.type.name]
+    name = register.type.name
+    file = FILES[name]
+    is_initial = ev.builder is None
 
     def load() -> None:
         settings: dsd.AsyncAttr | None = None
@@ -132,6 +137,8 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
             settings = asynchronous(ev, fields, where)
             fields.end()
             _check_settings(ev, data, [settings is not None, save_address, single_step], where)
+            if single_step and not is_initial:
+                _step(ev, name, number, dsd_value, node)
         loaded = _with_own_color(ev, data, arguments[1 + extensions])
         # A wavelet's width is known to the operation only; 32 bits unless the memory says otherwise.
         width = data.unit if not isinstance(data, FabricDescriptor) else 2
@@ -164,9 +171,42 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
         rule = {1: "DSR-052", 2: "DSR-057"}[extensions]
         ev.fail(node, f"at compile time @{node.name} belongs in a comptime block of the file itself ({rule})")
     else:
+        if given is not None and Fields(ev, given, node, f"the configuration of @{node.name}").flag("single_step"):
+            _step(ev, name, number, dsd_value, node)
         # Tasks may be bound and queues be given their colors further down.
         ev.program.initial_loads.append((ev.frame.module, load))
     return VOID
+
+
+def _step(ev: Evaluator, file: str, number: int, value: Value, node: syntax.Node) -> None:
+    """Remember what a register is loaded with for @map, which reads it in memory (DSR-068)."""
+    assert ev.pe is not None
+    at_start = ev.builder is None
+    type, where = ev.pe.step(ev, file, number, value.type, value if at_start else None, node)
+    if type != value.type:
+        ev.fail(
+            node,
+            f"'{file}' {number} is loaded with '.single_step' with a '{type}' elsewhere, and here with a "
+            f"'{value.type}'; take another register for one of them",
+        )
+    if not at_start:
+        Memory(where, type, const=False).store(ev, value, node)
+
+
+def stepped(ev: Evaluator, value: Value, node: syntax.Expression) -> Value:
+    """Return the DSD that a register loaded with `single_step` holds, for @map (DSR-068)."""
+    assert isinstance(value.type, types.Register) and ev.pe is not None
+    number = ev.data(value, node, "a DSR")
+    found = ev.pe.stepped(value.type.name, number)
+    if found is None:
+        # A load may come in code that is emitted later.
+        message = (
+            f"@map needs '{value.type}' {number} to be loaded with '.single_step = true', which no load of it is "
+            "(DSR-068)"
+        )
+        raise UnknownDescriptor(ev.error(node, message).diagnostics)
+    type, where = found
+    return Memory(where, type, const=True).load(ev, node)
 
 
 def _check_settings(ev: Evaluator, data: DESCRIPTORS, given: list[bool], node: syntax.Node) -> None:
@@ -218,13 +258,13 @@ def _extensions(ev: Evaluator, arguments: list[syntax.Expression]) -> tuple[int 
     return number, [int(ev.data(member, arguments[1], "a stride register")) for member in members]
 
 
-def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) -> tuple[Any, bool]:
+def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) -> tuple[Value, bool]:
     """Return the DSD that a builtin loads, of a kind that goes into its registers; and whether it is a mem4d."""
     value = ev.expr(argument)
     data = value.data
     is_wide = isinstance(data, MemoryDescriptor) and value.type is types.MEM4D
     if isinstance(data, LOADS[node.name]) and (is_wide or node.name != "load_to_dsr_xdsr_sr"):
-        return data, is_wide
+        return value, is_wide
     match data:
         case CircularDescriptor():
             hint = "load it with @load_to_dsr_xdsr (DSR-044)"

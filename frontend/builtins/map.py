@@ -14,13 +14,14 @@ from .. import control, emit, types
 from ..addresses import moved, plus, scaled
 from ..calls import call, signature
 from ..conversion import cast
-from ..descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from ..descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import materialize, scalar_at
 from ..evaluator import Evaluator
 from ..places import Memory
 from ..registry import Table, Where
 from ..types import Type
 from ..values import VOID, Address, Callable, Value, is_ssa
+from .dsrs import FIFO_FILES, FILES, stepped
 
 TABLE = Table("@map")
 
@@ -42,6 +43,10 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if len(operands) not in (count, count + 1):
         ev.fail(node, f"'{callable.name}' takes {count} arguments, but @map is given {len(operands)} operands")
     signature = _parameter_types(ev, callable)
+    operands = [
+        _in_register(ev, operand, argument, is_source=n < count)
+        for n, (operand, argument) in enumerate(zip(operands, node.arguments[1:], strict=True))
+    ]
     destination = operands[count] if len(operands) > count else None
     _check_operands(ev, operands[:count], destination, signature, node)
     length = _length(ev, operands, node)
@@ -70,15 +75,24 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
+def _in_register(ev: Evaluator, operand: Value, argument: syntax.Expression, *, is_source: bool) -> Value:
+    """Return the DSD that an operand holds, if that is a register (DSR-068); else the operand."""
+    if not isinstance(operand.type, types.Register):
+        return operand
+    if operand.type.name in FIFO_FILES:
+        ev.fail(argument, f"a '{operand.type}' holds a FIFO, which @map does not take (DSD-123)")
+    if operand.type.name not in FILES:
+        ev.fail(argument, f"@map takes DSDs and DSRs, not a value of type '{operand.type}'")
+    if operand.type.name == "dsr_dest" and is_source:
+        ev.fail(argument, "a 'dsr_dest' holds destinations only; load the source into a dsr_src0 or dsr_src1 (DSR-008)")
+    if operand.type.name == "dsr_src1" and not is_source:
+        ev.fail(argument, "a 'dsr_src1' holds sources only; load the destination into a dsr_dest or dsr_src0 (DSR-010)")
+    return stepped(ev, operand, argument)
+
+
 def _check_operands(
     ev: Evaluator, inputs: list[Value], destination: Value | None, signature: list[Type | None], node: syntax.Builtin
 ) -> None:
-    for operand, argument in zip([*inputs, destination], node.arguments[1:], strict=False):
-        if operand is not None and isinstance(operand.type, types.Register):
-            ev.fail(
-                argument,
-                f"@map does not take a '{operand.type}', however it was loaded (DSR-068); give it the DSD itself",
-            )
     for operand, type, argument in zip(inputs, signature, node.arguments[1:], strict=False):
         if operand.type is types.FIFO or operand.type is types.FABOUT:
             ev.fail(argument, f"a '{operand.type}' cannot be read by @map")
@@ -110,7 +124,7 @@ def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
         extents: tuple[Any, ...] = ()
         if isinstance(data, MemoryDescriptor):
             extents = data.extents
-        elif isinstance(data, FabricDescriptor):
+        elif isinstance(data, FabricDescriptor | CircularDescriptor):
             extents = (data.extent,)
         if not extents:
             continue
@@ -131,9 +145,13 @@ def _length(ev: Evaluator, operands: list[Value], node: syntax.Node) -> Any:
     return result
 
 
-def _place(ev: Evaluator, data: MemoryDescriptor, position: Any, type: Type) -> Memory:
+def _place(ev: Evaluator, data: MemoryDescriptor | CircularDescriptor, position: Any, type: Type) -> Memory:
     """Return the element of a memory DSD at a position of the walk."""
     width = types.size(type)
+    if isinstance(data, CircularDescriptor):
+        size = ev.code.constant(types.U16, data.wraparound)
+        element = emit.binary(ev.code, "%", types.U16, position, size)
+        return Memory(moved(ev, data.address, element, width), type, const=False)
     where: Address = data.address
     if len(data.strides) == 1:
         return Memory(moved(ev, where, _times(ev, position, data.strides[0]), width), type, const=False)
@@ -159,7 +177,7 @@ def _times(ev: Evaluator, position: Any, stride: Any) -> Any:
 
 def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, node: syntax.Expression) -> Value:
     data = operand.data
-    if isinstance(data, MemoryDescriptor):
+    if isinstance(data, MemoryDescriptor | CircularDescriptor):
         wanted = type or _guess(ev, data)
         found = _place(ev, data, position, _carried(ev, wanted, node)).load(ev, node)
         return cast(ev, found, wanted, node)
@@ -168,7 +186,7 @@ def _element(ev: Evaluator, operand: Value, position: Any, type: Type | None, no
     return operand
 
 
-def _guess(ev: Evaluator, data: MemoryDescriptor) -> Type:
+def _guess(ev: Evaluator, data: MemoryDescriptor | CircularDescriptor) -> Type:
     """Return the type of an element where the function does not say: that of the buffer."""
     buffer = data.address.buffer
     if buffer is not None:
@@ -207,7 +225,7 @@ def _carried(ev: Evaluator, type: Type, node: syntax.Node) -> Type:
 def _put(ev: Evaluator, operand: Value, position: Any, result: Value, node: syntax.Expression) -> None:
     """Store the result of one call."""
     data = operand.data
-    if isinstance(data, MemoryDescriptor):
+    if isinstance(data, MemoryDescriptor | CircularDescriptor):
         element = _carried(ev, result.type, node)
         _place(ev, data, position, element).store(ev, cast(ev, result, element, node), node)
         return

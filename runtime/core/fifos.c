@@ -199,14 +199,7 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
     if (open->keeps && !queue->writes) {
         memcpy(pe->memory + 2 * (int64_t)open->operands[0].descriptor.address, &open->before, operation->kernel->size[0]);
     }
-    for (int n = 0; n <= operation->sources; n++) {
-        const struct descriptor *walk = &open->operands[n].descriptor;
-        if (open->operands[n].is_number || walk->held == 0 || !(walk->state & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
-            continue;
-        }
-        pe->registers[walk->held - 1] = walk_behind(walk, open->position);
-    }
-    open->count = open->position;
+    end_early(open);
 }
 
 /* Returns for how many elements every FIFO has something when they are looked for; if for none, the operation has ended. */

@@ -912,6 +912,7 @@ const struct operation *from_registers(struct core *core, struct pe *pe, const s
                                        struct operand_state *operands, uint32_t where);
 void move_registers(struct pe *pe, const struct operation *operation, const struct operand_state *operands,
                     int64_t count);
+void end_early(struct open *open);
 int64_t walk_offset(const struct descriptor *walk, int64_t k);
 static inline bool is_circular(const struct descriptor *stream) {
     return stream->type == MEMORY_WALK && stream->flags & CIRCULAR;

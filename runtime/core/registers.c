@@ -118,3 +118,9 @@ void move_registers(struct pe *pe, const struct operation *operation, const stru
         held->load = NO_ROW;
     }
 }
+
+/* Ends an operation at its position: registers that it moves are left behind what it has covered (DSR-065). */
+void end_early(struct open *open) {
+    move_registers(open->pe, open->operation, open->operands, open->position);
+    open->count = open->position;
+}

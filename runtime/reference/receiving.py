@@ -625,8 +625,17 @@ def _end_by_control(machine: Machine, operation: OpenOperation, runs: list[Run])
             operation.time = time + operation.rate
             taken(machine, run, run.taken, operation.time)
             run.taken += 1
-    operation.count = operation.position
+    _end_early(operation)
     operation.by_control = True
+
+
+def _end_early(operation: OpenOperation) -> None:
+    """End an operation at its position: registers that it moves are left behind what it has covered (DSR-065)."""
+    for held in operation.moving:
+        assert isinstance(held.descriptor, Walk)
+        moved = held.descriptor.behind(operation.position)
+        operation.issue.pe.registers[held.register] = held._replace(descriptor=moved, load=None)
+    operation.count = operation.position
 
 
 def _time_of(operation: OpenOperation, run: Run) -> int:
@@ -752,8 +761,5 @@ def _stop(machine: Machine, operation: OpenOperation, side: Side, time: int) -> 
     destination = operation.destination
     if operation.before is not None and side.reads and isinstance(destination, Walk):
         pe.write(2 * destination.address, bits_of(issue.operation.row.destination) // 8, operation.before)
-    for held in operation.moving:
-        assert isinstance(held.descriptor, Walk)
-        pe.registers[held.register] = held._replace(descriptor=held.descriptor.behind(operation.position))
-    operation.count = operation.position
+    _end_early(operation)
     return True

@@ -387,9 +387,6 @@ REFUSED = [
     ("«@map(one, d)»;", "'one' returns a 'i16', but @map has no destination for it"),
     ("@map(one, d, «n»);", "@map writes its results to a DSD or through a pointer, not to a 'u16'"),
     ("@map(one, «fifo», d);", "a 'fifo_dsd' cannot be read by @map"),
-    # DSR-068
-    ("@map(one, «source», d);", "@map does not take a 'dsr_src1', however it was loaded (DSR-068); give it the DSD"),
-    ("@map(one, d, «target»);", "@map does not take a 'dsr_dest', however it was loaded (DSR-068); give it the DSD"),
     ("@map(one, «out», d);", "a 'fabout_dsd' cannot be read by @map"),
     ("@map(one, d, «in»);", "a 'fabin_dsd' cannot be written by @map"),
     ("@map(one, d, «read»);", "cannot write its results through a pointer to constant memory"),

@@ -187,3 +187,27 @@ wse.program @not_chosen target "wse2" rectangle 1 x 1 {
     }
   }
 }
+
+// -----
+
+// DSR-069
+wse.program @for_map target "wse3" rectangle 1 x 1 {
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<20xi16>
+    wse.func @load() {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 2 : memref<20xi16>
+      %r = dsr.load %a single_step : !dsd.mem1d<i16> -> !dsr.src0<i16, 1>
+      wse.return
+    }
+    wse.func @main() {
+      %A = wse.get_buffer @A : memref<20xi16>
+      %a = dsd.mem1d %A extent 2 : memref<20xi16>
+      %d = dsr.load %a : !dsd.mem1d<i16> -> !dsr.dest<i16, 1>
+      %r = dsr.get_dsr : !dsr.src0<i16, 1>
+      // CHECK: error: an operand of mov16 in function @main ({{.*}}) is a register that is loaded with single_step alone, which is for @map; load it without (DSR-069)
+      dsr.mov16 %d, %r : !dsr.dest<i16, 1>, !dsr.src0<i16, 1>
+      wse.return
+    }
+  }
+}

@@ -73,21 +73,6 @@ wse.program @no_register target "wse3" rectangle 1 x 1 {
 
 // -----
 
-wse.program @single_step target "wse3" rectangle 1 x 1 {
-  wse.pe @a on [:, :] {
-    wse.buffer @A : memref<8xf32>
-    wse.func @f() {
-      %A = wse.get_buffer @A : memref<8xf32>
-      %a = dsd.mem1d %A extent 5 : memref<8xf32>
-      // CHECK: dsr.load with single_step has no counterpart in flow yet; remove single_step
-      %r = dsr.load %a single_step : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
-      wse.return
-    }
-  }
-}
-
-// -----
-
 wse.program @array_as_value target "wse3" rectangle 1 x 1 {
   wse.pe @a on [:, :] {
     wse.buffer @A : memref<8xf32>

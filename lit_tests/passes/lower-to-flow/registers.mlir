@@ -29,3 +29,19 @@ wse.program @p target "wse2" rectangle 1 x 1 {
     }
   }
 }
+
+// A register that is loaded for @map alone holds nothing for operations (DSR-069).
+
+// CHECK-LABEL:     flow.func @stepped
+// CHECK-NOT:         flow.load_register
+wse.program @single_step target "wse3" rectangle 1 x 1 {
+  wse.pe @a on [:, :] {
+    wse.buffer @A : memref<8xf32>
+    wse.func @stepped() {
+      %A = wse.get_buffer @A : memref<8xf32>
+      %a = dsd.mem1d %A extent 5 : memref<8xf32>
+      %r = dsr.load %a single_step : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+      wse.return
+    }
+  }
+}
