@@ -92,6 +92,37 @@ def color_graph(
     raise Exhausted(_competitors(graph, allowed, numbers))
 
 
+def color_by_weight(
+    graph: Graph[Node],
+    allowed: Mapping[Node, Sequence[int]],
+    fixed: Mapping[Node, int],
+    start: Mapping[Node, int],
+    weights: Mapping[Node, int],
+    worth: Callable[[Node, int], int],
+    *,
+    exact: bool = True,
+) -> dict[Node, int]:
+    """Return the coloring in which the heaviest node has a number that is worth most to it, then the next, and so on.
+
+    `start` is a coloring that keeps to `fixed`; a node without a weight, and one whose number is worth as much as any
+    that it can have, takes part only as far as others need its number. Of nodes of one weight the earlier comes first.
+    """
+    found, settled = dict(start), dict(fixed)
+    heaviest = sorted(
+        (node for node in graph if weights.get(node) and node not in fixed), key=lambda node: -weights[node]
+    )
+    for node in heaviest:
+        better = [number for number in allowed[node] if worth(node, number) > worth(node, found[node])]
+        for number in sorted(better, key=lambda number: (-worth(node, number), number)):
+            try:
+                found = color_graph(graph, allowed, {**settled, node: number}, found, exact=exact)
+                break
+            except (Clash, Exhausted):
+                continue
+        settled[node] = found[node]
+    return found
+
+
 def _components(graph: Graph[Node]) -> Iterator[Graph[Node]]:
     """Yield the parts of a graph that no edge joins: each can be colored by itself."""
     order = {node: position for position, node in enumerate(graph)}

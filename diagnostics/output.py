@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeAlias
 
 from .errors import LoomError, foreseen, report, shown
 
-Severity: TypeAlias = Literal["error", "warning", "note"]
+Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 
 _PLACE = re.compile(r"(?P<file>.*?)(:(?P<line>\d+))?(:(?P<column>\d+))?", re.DOTALL)
-_LINE = re.compile(r"((?P<place>.*?): )??(?P<severity>error|warning|note): (?P<message>.*)", re.DOTALL)
+_LINE = re.compile(r"((?P<place>.*?): )??(?P<severity>error|warning|remark|note): (?P<message>.*)", re.DOTALL)
 
 
 class _Form:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from .. import targets
-from ..analysis.coloring import Exhausted, color_graph, graph_of
+from ..analysis.coloring import Exhausted, Graph, color_by_weight, color_graph, graph_of
+from ..analysis.issue_counts import issue_counts
 from ..analysis.wse.pe_program import (
     PeCode,
     ProgramReader,
@@ -25,7 +27,8 @@ from ..analysis.wse.pe_program import (
 )
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
-from ..dialects import dsd, wse
+from ..diagnostics.output import tell
+from ..dialects import dsd, dsr, wse
 from ..dialects.building import integer
 from ..dialects.machine.code import CodeOperation
 from ..dialects.machine.sharing import own_bodies
@@ -44,7 +47,9 @@ class DsdAssignQueuesPass(ModulePass):
     always in use, except on WSE-2, where data tasks belong to colors and share ids if there are too few. Further ones
     are kept apart as long as ids suffice. An operation runs on the microthread of its queue (DSD-223, AMB-14), unless
     it gives another (DSD-224), so an input and an output queue of operations that may run at the same time differ too
-    as long as ids suffice.
+    as long as ids suffice. Of what is left, the heaviest stream gets the longest queue that it can have (DSD-215 to
+    DSD-218), then the next: a stream weighs the wavelets that its operations move, as often as loops with known bounds
+    issue them. A remark says so where that makes a difference.
 
     A color in place of a queue is for WSE-2 only (DSD-096, DSD-097). Two asynchronous operations on one queue of
     which one is always started before the other can have ended are an error (DSD-208), as is a program that needs
@@ -61,16 +66,22 @@ class DsdAssignQueuesPass(ModulePass):
             for pe in program.pes:
                 has_moved |= _make_queues(pe)
             reader, solved = ProgramReader(program), _Solved()
+            remarks: dict[str, str | None] = {}
             for pe in program.pes:
                 code = PeCode(pe, reader)
                 key = solved.key(code)
                 numbers = None if key is None else solved.numbers.get(key)
                 if numbers is None:
-                    numbers = _Assignment(code).numbers()
+                    assignment = _Assignment(code)
+                    numbers = assignment.numbers()
+                    remarks.setdefault(*assignment.remark)
                     if key is not None:
                         solved.numbers[key] = numbers
                 for queue, number in zip(members_of(pe, wse.QueueOp), numbers, strict=True):
                     queue.id = integer(number)
+            for text, location in remarks.items():
+                if text:
+                    tell("remark", text, location)
         if has_moved:
             verify_dominance(op)
 
@@ -102,7 +113,7 @@ class _Solved:
         found = self._facts.get(home)
         if found is None:
             found = self._facts[home] = tuple(
-                (str(queues_of_operands(op, Registers(()))), op.settings)
+                (str(queues_of_operands(op, Registers(()))), op.settings, tuple(map(_wavelets, op.fabric_operands)))
                 for op in walk(home)
                 if isinstance(op, dsd.DsdOperation)
             )
@@ -170,6 +181,8 @@ class _Assignment:
                 self._users[op.queue.string_value()].append(op)
         self._threads = {op: self._threads_of(op) for op in self._operations if self._registers.is_async(op)}
         self._order = {op: position for position, op in enumerate(self._operations)}
+        self.remark: tuple[str, str | None] = "", None
+        """What is to be said of the ids, if weights of streams decide them, and where."""
 
     def numbers(self) -> list[int]:
         """Return the ids of the queues, in order."""
@@ -196,14 +209,64 @@ class _Assignment:
         numbers: dict[_Node, int] = {}
         for edges, is_last in ((wanted, False), ([*needed, *possible], False), ([*needed, *certain], True)):
             try:
-                numbers = color_graph(
-                    graph_of([*self._queues, *given], edges), allowed, fixed, exact=edges is not wanted
-                )
+                graph, exact = graph_of([*self._queues, *given], edges), edges is not wanted
+                numbers = self._by_weight(graph, allowed, fixed, color_graph(graph, allowed, fixed, exact=exact), exact)
                 break
             except Exhausted as error:
                 if is_last:
                     raise self._too_few([node for node in error.competitors if isinstance(node, str)]) from None
         return [numbers[name] for name in self._queues]
+
+    def _by_weight(
+        self,
+        graph: Graph[_Node],
+        allowed: Mapping[_Node, range],
+        fixed: Mapping[_Node, int],
+        numbers: dict[_Node, int],
+        exact: bool,
+    ) -> dict[_Node, int]:
+        """Return the numbers with which heavier streams have longer queues."""
+        words = {name: queue.queue_words(self._target) for name, queue in self._queues.items()}
+        open_names = [name for name in self._queues if name not in fixed]
+        if not any(max(words[name]) > words[name][numbers[name]] for name in open_names):
+            return numbers
+        weights = self._weights()
+        if len({weights.get(name, 0) for name in self._queues}) < 2:
+            return numbers
+        found = color_by_weight(
+            graph, allowed, fixed, numbers, weights, lambda node, number: words[cast(str, node)][number], exact=exact
+        )
+        longer = [name for name in open_names if words[name][found[name]] > words[name][numbers[name]]]
+        if longer:
+            order = sorted(open_names, key=lambda name: -weights.get(name, 0))
+            rows = [
+                f"{self._shown(name)} gets id {found[name]}, of {words[name][found[name]]} words, for "
+                + (f"{weights[name]} wavelets" if weights.get(name) else "an unknown number of wavelets")
+                for name in order
+            ]
+            first = self._queues[max(longer, key=lambda name: weights.get(name, 0))]
+            self.remark = f"heavier streams get longer queues: {'; '.join(rows)}", location_of(first)
+        return found
+
+    def _shown(self, name: str) -> str:
+        queue = self._queues[name]
+        way = "input" if isinstance(queue, wse.InputQueueOp) else "output"
+        return f"{way} queue {shown_name(queue)}"
+
+    def _weights(self) -> dict[_Node, int]:
+        """Return how many wavelets the operations on each queue move, as far as that is known."""
+        counts = issue_counts(self._code.outline.program)
+        found: dict[_Node, int] = {}
+        for op in self._operations:
+            times = counts[self._code.position(op)]
+            for operand in op.table_operands:
+                for descriptor in self._registers.descriptors(operand):
+                    if isinstance(descriptor.type, dsd.FabricDescriptorType):
+                        wavelets = _wavelets(descriptor)
+                        for maker in descriptor_makers(descriptor):
+                            if isinstance(maker, dsd.FabricDescriptorOp) and maker.queue_name is not None:
+                                found[maker.queue_name] = found.get(maker.queue_name, 0) + times * wavelets
+        return found
 
     def _check_sharing(self) -> None:
         """Refuse asynchronous operations that always overlap on one queue, and ids given to two queues at once."""
@@ -361,6 +424,22 @@ class _Assignment:
         if isinstance(user, wse.TaskOp):
             return f" for task @{user.sym_name.data}"
         return ""
+
+
+def _wavelets(descriptor: SSAValue) -> int:
+    """Return the wavelets of a fabric descriptor, 0 if their number is not known at compile time."""
+    owner = descriptor.owner
+    match owner:
+        case dsr.LoadOp():
+            return _wavelets(owner.descriptor)
+        case dsd.SetLengthOp():
+            length = owner.value
+            return length if isinstance(length, int) else 0
+        case dsd.FabricDescriptorOp():
+            extent = owner.extent
+            return 0 if not isinstance(extent, int) else -(-extent // 2) if owner.is_packed else extent
+        case _:
+            return 0
 
 
 def queues_of_operands(op: dsd.DsdOperation, registers: Registers) -> list[list[str]]:

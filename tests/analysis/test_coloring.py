@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomir.analysis.coloring import Clash, Exhausted, Graph, color_graph, graph_of
+from loomir.analysis.coloring import Clash, Exhausted, Graph, color_by_weight, color_graph, graph_of
 
 
 def graph(nodes: int, *edges: tuple[int, int]) -> Graph[int]:
@@ -115,3 +115,23 @@ def test_many_nodes_without_a_coloring() -> None:
     with pytest.raises(Exhausted) as error:
         color_graph(ring, dict.fromkeys(ring, range(2)))
     assert len(error.value.competitors) == 2
+
+
+@given(
+    problems(), st.lists(st.integers(0, 3), min_size=6, max_size=6), st.lists(st.integers(1, 3), min_size=4, max_size=4)
+)
+def test_heavier_nodes_have_numbers_worth_more(problem, weights: list[int], worths: list[int]) -> None:
+    """In the order of their weights, no coloring gives the first node that differs a number worth more."""
+    g, allowed, fixed, _ = problem
+    try:
+        start = color_graph(g, allowed, fixed)
+    except (Clash, Exhausted):
+        return
+    found = color_by_weight(g, allowed, fixed, start, dict(enumerate(weights)), lambda node, number: worths[number])
+    edges = [(a, b) for a in g for b in g[a] if a != b]
+    choices = [[fixed[node]] if node in fixed else allowed[node] for node in g]
+    colorings = [numbers for numbers in product(*choices) if all(numbers[a] != numbers[b] for a, b in edges)]
+    heavy = sorted((node for node in g if node not in fixed and weights[node]), key=lambda node: -weights[node])
+    assert tuple(found.values()) in colorings
+    best = max(tuple(worths[numbers[node]] for node in heavy) for numbers in colorings)
+    assert tuple(worths[found[node]] for node in heavy) == best
