@@ -18,9 +18,12 @@ from .emit import scalar
 from .evaluator import Evaluator
 from .registry import COERCIONS
 from .scalars import bits as bits_of
-from .scalars import cast_column, from_bits, rounded
+from .scalars import cast_column, from_bits, nearest, rounded
 from .types import Type
 from .values import Address, Callable, Column, Value, element_data, element_of, is_elements, is_ssa
+
+MAX_WRITTEN_BITS = 64
+"""Bits of the integers whose limits messages give as numbers, not as powers of two."""
 
 
 def show(data: Any) -> str:
@@ -42,7 +45,7 @@ def extremes(data: Any) -> tuple[Any, Any]:
 
 def _limits(type: types.Int) -> str:
     """Return the numbers that a type holds, as powers of two where they are long."""
-    if type.bits <= types.MAX_RUN_TIME_BITS:
+    if type.bits <= MAX_WRITTEN_BITS:
         return f"{type.lowest} to {type.highest}"
     return f"-2^{type.bits - 1} to 2^{type.bits - 1} - 1" if type.signed else f"0 to 2^{type.bits} - 1"
 
@@ -291,7 +294,7 @@ def _cast_known(type: Type, number: Any) -> Any:
     if type is types.BOOL:
         return bool(number != 0 or number != number)
     if types.is_float(type):
-        return rounded(type, float(number))
+        return rounded(type, number) if isinstance(number, float) else nearest(type, int(number))
     if isinstance(number, float):
         if isinstance(type, types.Int):
             return integers.saturated(number, type.bits, is_signed=type.signed)

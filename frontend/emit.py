@@ -81,11 +81,12 @@ def scalar(type: Type) -> Attribute:
 def stored(type: Type) -> Type:
     """Return the type a scalar has in memory: an integer of as many bits as its bytes have."""
     match type:
-        case types.Int(signed=signed) if type.is_narrow:
-            return types.Int(type.carrier, signed)
+        case types.Int(bits=bits, signed=signed):
+            whole = 8 * types.integer_size(bits)
+            return type if whole == bits else types.Int(whole, signed)
         case types.Enum(underlying=underlying):
             return stored(underlying)
-        case types.Int() | types.Float():
+        case types.Float():
             return type
         case types.BOOL:
             return types.U8

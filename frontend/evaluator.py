@@ -60,7 +60,9 @@ MAX_CALL_NOTES = 4
 
 _MEMCPY = str(LIBRARIES / "memcpy" / "memcpy.csl")
 
-WIDE_INTEGERS = f"integers of more than {types.MAX_RUN_TIME_BITS} bits are supported at compile time only"
+
+MACHINE_BITS = 64
+"""Bits of the widest integer that the machine computes with at once."""
 
 
 class Unchecked(Exception):
@@ -480,12 +482,15 @@ class Evaluator:
         return self.builder.constant(value.type, data)
 
     def check_format(self, type: Type, node: syntax.Node, source: Source | None = None) -> None:
-        """Raise CslError if values of a type cannot exist at run time for their format or their width."""
-        if type is types.F32 or (isinstance(type, types.Int) and type.bits <= types.MAX_RUN_TIME_BITS):
+        """Raise CslError if values of a type cannot exist at run time for their format or their size."""
+        if type is types.F32 or (isinstance(type, types.Int) and type.bits <= MACHINE_BITS):
             return
         for inner in types.scalars(type):
-            if isinstance(inner, types.Int) and inner.bits > types.MAX_RUN_TIME_BITS:
-                message = f"a value of type '{inner}' must be known at compile time; {WIDE_INTEGERS}"
+            if isinstance(inner, types.Int) and types.size(inner) > self.session.target.memory_bytes:
+                message = (
+                    f"a value of type '{inner}' takes {types.size(inner):,} bytes; a PE has "
+                    f"{self.session.target.memory_bytes:,}"
+                )
                 raise CslError([Diagnostic(source or self.source, node.start, node.end, message)])
             if not isinstance(inner, types.Float) or inner.bits != 16:
                 continue

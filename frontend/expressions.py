@@ -214,21 +214,8 @@ def _check_storage(ev: Evaluator, declaration: syntax.Variable, type: Type) -> N
         ev.fail(declaration, f"'{declaration.name}' is a '{type}', which cannot be shared by 'export' or 'extern'")
 
 
-def _has_wide_integer(type: Type) -> bool:
-    """Return True for integers of more than 64 bits, and arrays of them."""
-    while isinstance(type, types.Array):
-        type = type.element
-    return isinstance(type, types.Int) and type.bits > types.MAX_RUN_TIME_BITS
-
-
 def _check_variable(ev: Evaluator, declaration: syntax.Variable, type: Type) -> None:
     """Check that a variable that changes at run time has a run-time type."""
-    if _has_wide_integer(type):
-        ev.fail(
-            declaration,
-            f"not provided yet: integers of more than 64 bits at run time, as in variable '{declaration.name}' of type "
-            f"'{type}'; use several of at most 64 bits, or 'const' for what is known at compile time",
-        )
     if types.is_comptime_only(type):
         advice = "give it another type" if type in (types.COMPTIME_INT, types.COMPTIME_FLOAT) else "declare it 'const'"
         ev.fail(
@@ -882,7 +869,7 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
 
 def _is_complete(type: Type, seen: set[Any]) -> bool:
     """Return True if all values of a type have been seen."""
-    return isinstance(type, types.Int) and not types.is_comptime_only(type) and len(seen) == 1 << type.bits
+    return isinstance(type, types.Int) and len(seen).bit_length() > type.bits
 
 
 def _switch_from(

@@ -146,9 +146,9 @@ def is_shareable(type: Type) -> bool:
     """Return True if objects that are linked can share a variable of the type (Storage Classes, Type restrictions)."""
     match type:
         case types.Int():
-            return not type.is_narrow
+            return type.bits in (8, 16, 32, 64)
         case types.Enum():
-            return not type.underlying.is_narrow
+            return is_shareable(type.underlying)
         case types.Float():
             return True
         case types.Array():

@@ -473,7 +473,7 @@ def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: Range
     builder = ev.code
     step: int = data.step.data
     # The loop compares signed numbers, and adds the step once more than it uses the sum: neither may overflow.
-    if element.signed and element.bits >= 16 and step == 1:
+    if element.signed and 16 <= element.bits <= 64 and step == 1:
         wide = element
     elif element.carrier <= 32:
         wide = types.Int(2 * element.carrier, True)
@@ -501,13 +501,15 @@ def _counted_to(ev: Evaluator, node: syntax.For, element: types.Int, data: Range
 def _counted_trips(ev: Evaluator, node: syntax.For, element: types.Int, data: RangeData, inner: Inner) -> None:
     """Emit a loop over numbers for which there is no wider integer: it counts its trips, from 0."""
     builder = ev.code
-    signed = types.Int(element.carrier, True)
+    signed = types.Int(min(element.carrier, 64), True)
     # More trips than a signed number counts are not made in any time.
-    trips = builder.value(arith.MinUIOp(_trips(ev, node, element, data), builder.constant(signed, signed.highest)))
+    most = builder.constant(element, signed.highest)
+    trips = builder.extend(builder.value(arith.MinUIOp(_trips(ev, node, element, data), most)), element, signed.bits)
     start, step = (ev.ssa(ev.coerce(value, element, node.iterable), node) for value in (data.start, data.step))
 
     def one(counted: SSAValue) -> None:
-        value = emit.binary(builder, "+", element, start, emit.binary(builder, "*", element, counted, step))
+        number = builder.extend(counted, signed, element.bits)
+        value = emit.binary(builder, "+", element, start, emit.binary(builder, "*", element, number, step))
         with ev.scope():
             inner(Value(element, value), Value(types.U16, builder.extend(counted, signed, 16)))
 

@@ -207,8 +207,8 @@ def _scalar(ev: Evaluator, words: list[Value], at: int, type: Type, node: syntax
 
 
 def _bits(ev: Evaluator, words: list[Value], at: int, width: int, node: syntax.Node) -> Value:
-    """Return `width` bits from `at` on as an unsigned integer of 16, 32 or 64 bits."""
-    work = types.U16 if width <= 16 else types.U32 if width <= 32 else types.U64
+    """Return `width` bits from `at` on as an unsigned integer of 16, 32, or a multiple of 64 bits."""
+    work = types.U16 if width <= 16 else types.Int(types.Int(width, False).carrier, False)
     result: Value | None = None
     done = 0
     while done < width:

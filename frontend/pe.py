@@ -465,12 +465,12 @@ class PeProgram:
         mlir = scalar(type)
         if isinstance(type, types.Enum):
             return self.parameter(builder, type.underlying, data)
-        if types.size(type) > 4:
+        if isinstance(type, types.Int) and types.size(type) > 4:
             from xdsl.dialects import arith
 
             total = builder.constant(type, 0)
             for position, word in enumerate(_words_of(type, data)):
-                part = builder.extend(self.parameter(builder, types.U16, word), types.U16, 64)
+                part = builder.extend(self.parameter(builder, types.U16, word), types.U16, type.carrier)
                 raised = builder.value(arith.ShLIOp(part, builder.constant(type, 16 * position)))
                 total = builder.value(arith.OrIOp(total, raised))
             return total

@@ -10,7 +10,7 @@ from xdsl.dialects import arith, memref
 from xdsl.ir import SSAValue
 
 from ..csl import syntax
-from . import packing, types
+from . import emit, packing, types
 from .addresses import HeldAddress, indexed, moved, word_of
 from .arrays import copy_array, fill_array
 from .asking import key_of
@@ -400,16 +400,24 @@ class Memory(Place):
 
     def _load_scalar(self, ev: Evaluator) -> SSAValue:
         if types.size(self.type) > 4:
-            halves = [Memory(moved(ev, self.where, half, 4), types.U32, True)._load_scalar(ev) for half in (0, 1)]
-            low, high = (ev.code.value(arith.ExtUIOp(half, scalar(self.type))) for half in halves)  # pyright: ignore[reportArgumentType]
-            raised = ev.code.value(arith.ShLIOp(high, ev.code.constant(self.type, 32)))
-            return ev.code.value(arith.OrIOp(low, raised))
+            words = (Memory(where, types.U32, True)._load_scalar(ev) for where in self._long_words(ev))
+            low, *others = [ev.code.value(arith.ExtUIOp(word, scalar(self.type))) for word in words]  # pyright: ignore[reportArgumentType]
+            for number, word in enumerate(others, start=1):
+                raised = ev.code.value(arith.ShLIOp(word, ev.code.constant(self.type, 32 * number)))
+                low = ev.code.value(arith.OrIOp(low, raised))
+            type = self.type.underlying if isinstance(self.type, types.Enum) else self.type
+            has_all = isinstance(type, types.Int) and type.carrier == 8 * types.size(type)
+            return low if has_all else emit.wrapped(ev.code, type, low)
         array, indices = indexed(ev, self.where, self.type)
         in_memory = stored(self.type)
         word = ev.code.value(memref.LoadOp.create(operands=[array, *indices], result_types=[scalar(in_memory)]))
         if self.type is types.BOOL:
             return ev.code.value(arith.CmpiOp(word, ev.code.constant(types.U8, 0), "ne"))
         return word
+
+    def _long_words(self, ev: Evaluator) -> list[Address]:
+        """Return where the words of 32 bits are that an integer of more bits is kept in, the low one first."""
+        return [moved(ev, self.where, number, 4) for number in range(types.size(self.type) // 4)]
 
     def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
         if self.const:
@@ -469,10 +477,11 @@ class Memory(Place):
 
     def _store_scalar(self, ev: Evaluator, word: SSAValue) -> None:
         if types.size(self.type) > 4:
-            high = ev.code.value(arith.ShRUIOp(word, ev.code.constant(self.type, 32)))
-            for half, wide in enumerate((word, high)):
+            for number, where in enumerate(self._long_words(ev)):
+                amount = ev.code.constant(self.type, 32 * number)
+                wide = ev.code.value(arith.ShRUIOp(word, amount)) if number else word
                 cut = ev.code.value(arith.TruncIOp(wide, scalar(types.U32)))  # pyright: ignore[reportArgumentType]
-                Memory(moved(ev, self.where, half, 4), types.U32, False)._store_scalar(ev, cut)
+                Memory(where, types.U32, False)._store_scalar(ev, cut)
             return
         if self.type is types.BOOL:
             word = ev.code.value(arith.ExtUIOp(word, scalar(types.U8)))  # pyright: ignore[reportArgumentType]

@@ -39,7 +39,31 @@ def rounded(type: Type, value: float) -> float:
     if type is types.CB16:
         return cb16.rounded(value)
     with np.errstate(over="ignore"):
-        return float(NUMPY[type](value))
+        return float(NUMPY[type](_odd_singles(np.float64(value)) if type is types.BF16 else value))
+
+
+def _odd_singles(values: Any) -> Any:
+    """Return doubles as floats of 32 bits that round to bf16 as the doubles do: the last bit says if any is lost."""
+    nearest = np.asarray(values, np.float32)
+    toward_zero = np.where(np.abs(nearest) > np.abs(values), np.nextafter(nearest, np.float32(0)), nearest)
+    return (toward_zero.view(np.uint32) | (toward_zero < values) | (toward_zero > values)).view(np.float32)
+
+
+_EXACT_BITS = 53
+"""Bits of the integers that a double holds, with a sign beside them."""
+
+
+def nearest(type: Type, number: int) -> float:
+    """Return the nearest value of a float type to an integer, as `rounded` does."""
+    lost = 0 if type is types.COMPTIME_FLOAT else max(0, abs(number).bit_length() - _EXACT_BITS)
+    # Rounding twice is rounding once if the last bit says that others were set.
+    kept = abs(number) >> lost
+    kept |= kept << lost != abs(number)
+    try:
+        magnitude = math.ldexp(kept, lost)
+    except OverflowError:
+        magnitude = math.inf
+    return rounded(type, math.copysign(magnitude, number))
 
 
 def _divide_float(left: float, right: float) -> float:
@@ -200,7 +224,8 @@ def _fit_column(type: Type, values: NDArray[Any]) -> NDArray[Any]:
         return np.where(wide > type.highest, wide - (1 << type.bits), wide) if type.signed else wide
     if isinstance(type, types.Float) and type in NUMPY:
         with np.errstate(all="ignore"):
-            return values.astype(NUMPY[type]).astype(np.float64)
+            singles = _odd_singles(values) if type is types.BF16 else values
+            return singles.astype(NUMPY[type]).astype(np.float64)
     return values
 
 
@@ -212,6 +237,8 @@ def cast_column(type: Type, column_: Column, lanes: Lanes) -> Any:
     if type is types.BOOL:
         return column(lanes, values != 0)
     if types.is_float(type):
+        if values.dtype.kind == "i" and np.abs(values).max(initial=0) >= 1 << _EXACT_BITS:
+            return None
         return column(lanes, _fit_column(type, values.astype(np.float64)))
     if values.dtype.kind == "f":
         return None

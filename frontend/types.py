@@ -45,8 +45,8 @@ class Int(Type):
 
     @cached_property
     def carrier(self) -> int:
-        """Bits of the integer that holds one at run time: the machine has none of other widths."""
-        return next((bits for bits in (8, 16, 32, 64) if bits >= self.bits), self.bits)
+        """Bits of the integer that holds one at run time: those of the machine, or a multiple of the widest."""
+        return next((bits for bits in (8, 16, 32) if bits >= self.bits), -(-self.bits // 64) * 64)
 
     @property
     def is_narrow(self) -> bool:
@@ -273,9 +273,6 @@ MAX_INTEGER_BITS = 16_777_215
 MAX_COMPTIME_BITS = 1 << 13
 """Bits of a `comptime_int`, which has no limit of its own; Python writes numbers of this size."""
 
-MAX_RUN_TIME_BITS = 64
-"""Bits of the widest integer that there is at run time here; wider ones exist at compile time only."""
-
 UNIVERSE: dict[str, Type] = {
     str(type): type
     for type in (
@@ -290,10 +287,6 @@ UNIVERSE: dict[str, Type] = {
 
 def is_comptime_only(type: Type) -> bool:
     """Return True if values of the type exist at compile time only."""
-    if isinstance(type, Enum):
-        type = type.underlying
-    if isinstance(type, Int):
-        return type.bits > MAX_RUN_TIME_BITS
     if isinstance(type, Simple):
         return type.comptime_only
     if isinstance(type, Array):
@@ -318,8 +311,8 @@ def is_float(type: Type) -> bool:
 def size(type: Type) -> int:
     """Return how many bytes a value takes in memory, a multiple of its alignment."""
     match type:
-        case Int():
-            return type.carrier // 8
+        case Int(bits=bits):
+            return integer_size(bits)
         case Float(bits=bits):
             return bits // 8
         case Enum():

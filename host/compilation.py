@@ -46,6 +46,7 @@ from .arrays import convert
 from .garbage_collection import collector_paused
 
 PIPELINE = (
+    "expand-wide-integers",
     "dsd-expand-tensor-access",
     "dsr-forward-loads",
     "dsd-assign-queues",

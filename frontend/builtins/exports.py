@@ -153,7 +153,7 @@ def host_element(type: types.Pointer) -> Type:
     element = _element(type)
     if isinstance(element, types.Enum):
         element = element.underlying
-    if isinstance(element, types.Int) and element.bits == 64:
+    if isinstance(element, types.Int) and element.bits >= 64:
         return types.U32
     return element if _is_plain(element) else types.U8 if types.size(element) % 2 else types.U16
 

@@ -16,7 +16,7 @@ from ..asking import question
 from ..calls import call
 from ..conversion import cast
 from ..emit import of_cb16, stored
-from ..evaluator import Evaluator
+from ..evaluator import MACHINE_BITS, Evaluator
 from ..modules import LIBRARIES, Module
 from ..places import Memory
 from ..registry import Table, Where
@@ -139,6 +139,10 @@ def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             value = cast(ev, value, types.U16, node)
         if value.type is types.CB16:
             value = cast(ev, value, types.F32, node)
+        if isinstance(value.type, types.Int) and value.type.bits > MACHINE_BITS:
+            ev.fail(
+                node, f"'{{{format}}}' does not show a '{value.type}'; convert parts of {MACHINE_BITS} bits with @as"
+            )
         if isinstance(value.type, types.Int):
             value = cast(ev, value, stored(value.type), node)
         operands.append(ev.ssa(value, node))

@@ -62,8 +62,8 @@ def _type_size(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 @TABLE.row("@loom_unsigned(bits)")
 def _unsigned(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     bits = ev.integer(node.arguments[0], "the width of an integer")
-    if bits > types.MAX_RUN_TIME_BITS:
-        message = f"an integer of {bits} bits is known at compile time only; use at most {types.MAX_RUN_TIME_BITS} bits"
+    if bits > types.MAX_INTEGER_BITS:
+        message = f"there are no integers of {bits} bits; use at most {types.MAX_INTEGER_BITS}"
         raise Refused(ev.error(node, message).diagnostics)
     return Value(types.TYPE, types.Int(bits, False))
 

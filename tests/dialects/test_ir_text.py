@@ -39,6 +39,16 @@ def test_byte_order_marks_are_no_part_of_the_text() -> None:
     assert decode_text('\ufeff"test.op"() : () -> ()'.encode(), "text.mlir") == '"test.op"() : () -> ()'
 
 
+def test_numbers_of_wide_integers() -> None:
+    """An attribute of more than 64 bits may have as many, others may not."""
+    body = "wse.func @f() {\n%x = arith.constant {number} : i128\n}"
+    text = 'wse.program @p target "wse3" rectangle 1 x 1 {\nwse.pe @a on [:, :] {\n' + body + "\n}\n}\n"
+    number = str(1 << 100)
+    assert f"{number} : i128" in str(parse_ir(context(), text.replace("{number}", number), "p.mlir"))
+    with pytest.raises(LoomError, match="is out of range for type i64"):
+        parse_ir(context(), text.replace("{number} : i128", f"{number} : i64"), "p.mlir")
+
+
 @pytest.mark.parametrize("number", ["9223372036854775808", "-9223372036854775809", "0x8000000000000000", "9" * 30])
 def test_numbers_that_would_wrap_around(number: str) -> None:
     """What an attribute of 64 bits does not hold is an error where it stands, not another number."""
