@@ -164,13 +164,6 @@ class FabricDescriptorOp(SymbolUser, ABC):
             raise VerifyException(
                 f"simd_32 packs 16-bit values into wavelets, but the values are {self.element_type}; remove it"
             )
-        extent = constant_extent(self.extent)
-        if self.is_packed and self.simd is not None and extent is not None and extent % 2:
-            raise VerifyException(
-                f"extent {extent} is odd, but in {self.simd.data} a wavelet carries two values; use an even extent "
-                "(AMB-23)"
-            )
-
         other = next((name for name in ("control", "simd", "wavelet_index_offset") if name in self.options), None)
         if self.message is not None and other is not None:
             raise VerifyException(f"a message of a network has no {other}; remove it, or message")

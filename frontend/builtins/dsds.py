@@ -46,10 +46,10 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
     base = fields.need("base_address")
     where, element = _base(ev, base, node)
     if type is types.MEM4D and (is_ssa(where.base) or is_ssa(where.offset)):
-        ev.fail(
+        ev.warn(
             node,
-            "'.base_address' of a mem4d_dsd must be known at compile time (DSD-047); give it an array here, and the "
-            "pointer to @set_dsd_base_addr",
+            "by the manual '.base_address' of a mem4d_dsd is known at compile time (DSD-047); give it an array here, "
+            "and the pointer to @set_dsd_base_addr",
         )
     unit = element_words(ev, element, node)
     offset = fields.take("offset")

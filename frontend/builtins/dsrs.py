@@ -140,9 +140,7 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
             if single_step and not is_initial:
                 _step(ev, name, number, dsd_value, node)
         loaded = _with_own_color(ev, data, arguments[1 + extensions])
-        # A wavelet's width is known to the operation only; 32 bits unless the memory says otherwise.
-        width = data.unit if not isinstance(data, FabricDescriptor) else 2
-        element = types.F32 if width == 2 else types.I16
+        element = types.I16 if _loaded_words(data) == 1 else types.F32
         value = materialize(ev, loaded, element, node, in_register=True)
         builder = ev.code
         builder.at(ev.source, node.start)
@@ -275,6 +273,17 @@ def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) 
         case _:
             hint = "load a DSD (DSR-034)"
     ev.fail(argument, f"@{node.name} does not take a value of type '{value.type}'; {hint}")
+
+
+def _loaded_words(data: DESCRIPTORS) -> int:
+    """Return the words of an element of what a register is loaded with.
+
+    The width of wavelets is known to the operation alone: 32 bits, but for a SIMD mode, which packs values of 16 bits
+    (DSD-239) and lets others be.
+    """
+    if not isinstance(data, FabricDescriptor):
+        return data.unit
+    return 1 if any(name == "simd" and mode != dsd.SimdMode.SIMD_OFF for name, mode in data.options) else 2
 
 
 def _with_own_color(ev: Evaluator, data: Any, node: syntax.Node) -> Any:

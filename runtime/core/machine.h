@@ -901,7 +901,7 @@ static inline uint32_t kind_bytes(uint8_t kind) {
 }
 int64_t walk_count(const struct descriptor *walk);
 bool fits(struct core *core, struct pe *pe, const struct operation *operation, uint32_t where,
-          const struct operand_state *operands, uint32_t instruction);
+          struct operand_state *operands, uint32_t instruction);
 int64_t until_round(const struct operand_state *state, int64_t low, int64_t count);
 
 /* registers.c */

@@ -77,15 +77,18 @@ int zeroed_operand(const struct operation *operation, const struct descriptor *s
 }
 
 /* Returns whether what an operation takes and gives is what its kernel does, and no walk is too long; else leaves a
- * finding. `instruction` is the number of the one that is at work. */
+ * finding. What a register holds packs values of 16 bits alone. `instruction` is the number of the one that is at work. */
 bool fits(struct core *core, struct pe *pe, const struct operation *operation, uint32_t where,
-          const struct operand_state *operands, uint32_t instruction) {
+          struct operand_state *operands, uint32_t instruction) {
     for (int k = 0; k <= operation->sources; k++) {
-        const struct descriptor *stream = &operands[k].descriptor;
+        struct descriptor *stream = &operands[k].descriptor;
         if (operands[k].is_number) {
             continue;
         }
         bool is_wide = operation->kernel->size[k] == 4;
+        if (stream->type == QUEUE_RUN && stream->held != 0 && is_wide) {
+            stream->flags &= (uint8_t)~PACKED; /* a SIMD mode packs values of 16 bits alone (DSD-239) */
+        }
         bool other = stream->type == QUEUE_RUN
                          ? core->tables.queues[stream->row].direction != (k == 0 ? OUTPUT_QUEUE : INPUT_QUEUE) ||
                                (is_wide && stream->flags & PACKED)

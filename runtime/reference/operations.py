@@ -102,7 +102,8 @@ def _check_operands(machine: Machine, issue: Issue, operands: list[Operand]) -> 
             continue
         stream, is_wide = operand.descriptor if isinstance(operand, Held) else operand, kind in WIDE
         if isinstance(stream, Wavelets):
-            wrong = stream.queue not in (pe.inputs if place else pe.outputs) or (stream.packed and is_wide)
+            packs = stream.packed and not isinstance(operand, Held)
+            wrong = stream.queue not in (pe.inputs if place else pe.outputs) or (packs and is_wide)
             wrong = wrong or (place == 0 and zeroed is not None and not isinstance(streams[1 + zeroed], Walk))
         else:
             wrong = not isinstance(operand, Held) and (stream.kind in WIDE) != is_wide
@@ -170,6 +171,8 @@ def _from_registers(machine: Machine, issue: Issue, operands: list[Operand]) -> 
             issue, is_settled = issue._replace(settings=settings, load=operand.load), True
         if operand.saves_address:
             moving.append(operand)
+        if isinstance(descriptor, Wavelets) and kind in WIDE:
+            descriptor = descriptor._replace(packed=False)  # a SIMD mode packs values of 16 bits alone (DSD-239)
         found.append(descriptor)
     return issue, found, moving
 

@@ -134,6 +134,8 @@ WALKS = {
     # DSD-049
     "strides in four dimensions": ("@get_dsd(mem4d_dsd, .{ .base_address = &a, .extent = .{ 3, 3 }, .stride = .{ 1, 0 } })", [0, 1, 2, 2, 3, 4, 4, 5, 6]),
     "through a pointer": ("@get_dsd(mem1d_dsd, .{ .base_address = pointer, .extent = length, .stride = @as(i8, step) })", [0, 2, 4]),
+    # DSD-047, with a warning
+    "a matrix through a pointer": ("@get_dsd(mem4d_dsd, .{ .base_address = pointer, .extent = .{ 2, 2 }, .stride = .{ 1, 3 } })", [0, 1, 4, 5]),
     "a longer one": ("@set_dsd_length(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> a[i] }), length)", [0, 1, 2]),
     "another stride": ("@set_dsd_stride(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i] }), 4)", [0, 4, 8]),
     "moved": ("@increment_dsd_offset(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i] }), 5, i16)", [5, 6, 7]),
@@ -144,6 +146,15 @@ WALKS = {
     "of the fields of an access": ("@get_dsd(mem1d_dsd, .{ .base_address = named.base_address, .offset = named.offset, .stride = named.stride, .extent = named.extent })", [1, 3, 5]),
     "by a struct": ("@get_dsd(mem1d_dsd, .{ .tensor_access = .{ .base_address = &a, .stride = 2, .extent = 3 } })", [0, 2, 4]),
 }  # fmt: skip
+
+
+def test_a_base_known_at_run_time(csl: Csl) -> None:
+    """DSD-047: of a mem4d_dsd it is accepted with a warning, since published programs use it."""
+    text = """var a = @zeros([9]i16); var pointer: [*]i16 = &a;
+      task run() void { @mov16(@get_dsd(mem4d_dsd, .{ .base_address = pointer, .extent = .{ 2, 2 } }), 1); }
+      comptime { @bind_local_task(run, @get_local_task_id(9)); }"""
+    warning = csl.pe(text).warnings[0]
+    assert "pe.csl:2:52: warning: by the manual '.base_address' of a mem4d_dsd is known at compile time" in warning
 
 
 @pytest.mark.parametrize(("descriptor", "numbers"), WALKS.values(), ids=WALKS)

@@ -119,14 +119,6 @@ REFUSED = {
         (with_access("|i|{2} -> a[i + 32768]"), "offset 32768 or stride 1 does not fit in 'i16' (DSD-032)"),
         (with_access("|i|{2} -> a[i - 32769]"), "offset -32769 or stride 1 does not fit in 'i16' (DSD-032)"),
     ],
-    "DSD-047": [
-        (
-            of("mem4d_dsd", ".base_address = pointer, .extent = .{ 2, 2 }"),
-            "'.base_address' of a mem4d_dsd must be known at compile time (DSD-047); give it an array here, and the "
-            "pointer to @set_dsd_base_addr",
-        ),
-        (of("mem4d_dsd", ".base_address = &a[count], .extent = .{ 2, 2 }"), "must be known at compile time (DSD-047)"),
-    ],
     "DSD-048": [
         (with_offset("32768", ".{ 2, 2 }", "mem4d_dsd"), "an offset of 32768; it is from -32768 to 32767"),
         (with_offset("-32769", ".{ 2, 2 }", "mem4d_dsd"), "an offset of -32769; it is from -32768 to 32767"),

@@ -109,10 +109,66 @@ def test_room_is_counted_in_wavelets(csl: Csl) -> None:
         start(csl, "wse2", "@mov16(sent, 7); @mov16(to, received);", mode("simd_32"), mode("simd_32"), sent=64)
 
 
+@ARCHES
+@pytest.mark.parametrize("executor", ["core", "reference"])
+@pytest.mark.parametrize("count", [1, 3, 15])
+def test_odd_extents(csl: Csl, arch: str, executor: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AMB-23: the last wavelet of an odd extent carries one value, and the next message begins with the next one."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    main = f"""{send(arch, source=f"@set_dsd_length(from, {count})")} @mov16(to, received);"""
+    if count <= 3:
+        main += f"""@mov16(sent, @increment_dsd_offset(@set_dsd_length(from, {count}), 4, i16));
+          @mov16(@increment_dsd_offset(to, {count}, i16), received);"""
+    simulator = start(csl, arch, main, mode("simd_64"), mode("simd_64"), sent=count, received=count)
+    messages = 1 if count > 3 else 2
+    expected = VALUES[:count] + (VALUES[4 : 4 + count] if messages == 2 else [])
+    assert simulator.get("out")[0, 0].tolist() == expected + [0] * (16 - len(expected))
+    assert simulator.stats()["wavelets_sent"] == messages * (count + 1) // 2
+
+
+@ARCHES
+def test_the_high_half_of_an_odd_end_is_zero(csl: Csl, arch: str) -> None:
+    words = start(
+        csl, arch, send(arch, source="@set_dsd_length(from, 3)") + "@mov32(wide, received);", mode("simd_32"), "",
+        received=2,
+    )  # fmt: skip
+    assert words.get("words")[0, 0, 1] == VALUES[2]
+
+
+@ARCHES
+@pytest.mark.parametrize("executor", ["core", "reference"])
+@pytest.mark.parametrize("name", PACKED)
+@pytest.mark.parametrize("where", ["comptime", "main"])
+def test_in_registers(
+    csl: Csl, arch: str, executor: str, name: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DSD-239: registers keep the mode, for operations on values of 16 bits; those on 32 bits are as without it."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    loads = "@load_to_dsr(sender, sent); @load_to_dsr(receiver, received);"
+    queue = "@initialize_queue(in_queue, .{ .color = c });" if arch == "wse2" else ""
+    main = f"""{loads if where == "main" else ""}
+      @load_to_dsr(reader, @set_dsd_length(from, 4)); @load_to_dsr(writer, to);
+      @mov16(sender, reader); @mov16(writer, receiver);
+      for (@range(i16, 4)) |i| {{ words[i] = 70000 * @as(i32, i); }}
+      @load_to_dsr(reader, @set_dsd_length(wide, 4)); @load_to_dsr(writer, copied);
+      @mov32(sender, reader); @mov32(writer, receiver);
+      for (@range(i16, 4)) |i| {{ words[i] = copy[i] + 1; }} }}
+    var copy = @zeros([4]i32);
+    const copied = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> copy[i] }});
+    const sender = @get_dsr(dsr_dest, 2);
+    const writer = @get_dsr(dsr_dest, 3);
+    const reader = @get_dsr(dsr_src1, 4);
+    const receiver = @get_dsr(dsr_src1, 5);
+    comptime {{ {loads if where == "comptime" else ""} {queue} """
+    simulator = start(csl, arch, main, mode(name), mode(name), sent=4, received=4)
+    assert simulator.get("out")[0, 0, :4].tolist() == VALUES[:4]
+    assert simulator.get("words")[0, 0, :4].tolist() == [1, 70001, 140001, 210001]
+    assert simulator.stats()["wavelets_sent"] == 2 + 4
+
+
 def test_refused(csl: Csl) -> None:
-    """AMB-23 reports an odd extent, AMB-24 32-bit values."""
+    """AMB-24 reports 32-bit values."""
     for fields, operation, message in (
-        (".extent = 3" + mode("simd_64"), "@mov16(o, 1)", "extent 3 is odd, but in simd_64 a wavelet carries two"),
         (".extent = 4" + mode("simd_32"), "@mov32(o, 1)", "simd_32 packs 16-bit values into wavelets, but the values"),
         (
             ".extent = 4, .wavelet_index_offset = true" + mode("simd_max"), "@mov16(o, 1, .{ .index = 1 })",

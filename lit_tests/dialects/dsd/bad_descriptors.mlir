@@ -219,10 +219,6 @@
 %A, %n = "test.op"() : () -> (memref<8xf32>, i16)
 %d = "dsd.mem4d"(%A, %n, %n) <{extents = array<i64: -9223372036854775808, 2>, operandSegmentSizes = array<i32: 1, 0, 0, 2>}> : (memref<8xf32>, i16, i16) -> !dsd.mem4d<f32>
 // -----
-// AMB-23
-// CHECK: error: extent 3 is odd, but in simd_32 a wavelet carries two values; use an even extent (AMB-23){{$}}
-%i = dsd.fabin @q extent 3 {simd = simd_32} : !dsd.fabin<f16>
-// -----
 // CHECK: error: in simd_64 a value takes the half of a wavelet that wavelet_index_offset puts the index in; use one of the two{{$}}
 %o = dsd.fabout @q extent 4 {wavelet_index_offset, simd = simd_64} : !dsd.fabout<f16>
 // -----
