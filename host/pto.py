@@ -28,10 +28,11 @@ from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
 from ..passes.pto_bind_launch_arguments import BOUND, bind_launch_arguments
 from ..runtime import Deadlock, Machine
-from ..runtime.executors import OF_CHIPS
+from ..runtime.executors import AUTO, WARPS, chosen
 from ..runtime.places import Array
 from ..runtime.warps.tiles import element_dtype
 from ..targets import LANES
+from . import machines
 from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
 
 __all__ = [
@@ -148,7 +149,9 @@ class Program:
         if order not in (None, "eager", "prompt"):
             raise LoomError(f"order is '{order}'; use eager or prompt")
         prompt = order == "prompt" or (order is None and self.arch == "a5")
-        return Machine(self.module, executor=OF_CHIPS, block_rows=self.block_rows(), prompt=prompt)
+        if chosen() != AUTO:
+            return machines.load(self.module, prompt=prompt)
+        return Machine(self.module, executor=WARPS, block_rows=self.block_rows(), prompt=prompt)
 
     def block_rows(self) -> int:
         """Return how many blocks run together: as many as have their slots in the cache."""

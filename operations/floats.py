@@ -177,6 +177,11 @@ _BINARY: dict[str, Callable[[float, float], float]] = {
 }  # fmt: skip
 
 
+def unary(name: str) -> Callable[[float], float]:
+    """Return a function of one number, by the name of its operation, in double precision."""
+    return _UNARY[name]
+
+
 _CHOICES: dict[str, Callable[[float, float], bool | None]] = {
     "arith.maximumf": lambda a, b: None if a == 0 == b else a > b or a != a,
     "arith.minimumf": lambda a, b: None if a == 0 == b else a < b or a != a,

@@ -12,6 +12,7 @@ from typing import IO, Any
 from ..diagnostics import limits
 from ..diagnostics.errors import LoomError
 from ..diagnostics.output import tell
+from ..targets import CHIPS
 from .executor import Executor, Loader
 from .tables.format import Tables
 from .warnings import Warnings
@@ -33,8 +34,11 @@ MAX_CHECKED_UNITS = 4096
 EXECUTORS = {"core": "core.executor", "reference": "reference.executor"}
 """The executors of programs of the wafer: by name, the module below this package with their `load`. They run tables."""
 
-OF_CHIPS = "warps"
-"""The executor of programs of chips, in the folder of its name. It runs their IR."""
+OF_CHIPS = {"core": "core.chip_executor", "reference": "reference.chip_executor"}
+"""The same of programs of chips."""
+
+WARPS = "warps"
+"""Runs the IR of programs of chips, in the folder of its name."""
 
 
 def chosen() -> str:
@@ -54,11 +58,16 @@ def of(program: object) -> str:
     Raises LoomError.
     """
     if not isinstance(program, Tables):
-        return OF_CHIPS
+        return WARPS
     name = chosen()
     if name != AUTO:
         return name
     return of_grid(int(program["program"]["width"][0]) * int(program["program"]["height"][0]))
+
+
+def is_of_chip(tables: Tables) -> bool:
+    """Return True if a program is one of a chip of cube and vector cores."""
+    return tables.strings[int(tables["program"]["target"][0])] in CHIPS
 
 
 def is_checked(tables: Tables) -> bool:
@@ -101,9 +110,10 @@ def load(
     name: str, program: object, warnings: Warnings, trace: IO[bytes] | None, options: Mapping[str, Any]
 ) -> Executor:
     """Return an executor of a name with a program loaded. Raises LoomError."""
-    if name not in (*EXECUTORS, OF_CHIPS):
+    if name not in (*EXECUTORS, WARPS):
         raise LoomError(f"'{name}' is not an executor; the executors are: {', '.join(EXECUTORS)}")
-    loader: Loader = import_module(f".{EXECUTORS.get(name, 'warps.machine')}", __package__).load
+    known_as = OF_CHIPS if isinstance(program, Tables) and is_of_chip(program) else EXECUTORS
+    loader: Loader = import_module(f".{known_as.get(name, 'warps.machine')}", __package__).load
     known = signature(loader).parameters
     for option in options:
         if option not in known:

@@ -129,7 +129,7 @@ class HostedEngine:
         """Return the launch tasks, by their rows, of an exported function, and the kinds of their arguments."""
         if name not in self._functions:
             self._functions[name] = [
-                (int(row["row"]), _parameters(self.tables, int(row["row"])))
+                (int(row["row"]), parameters_of(self.tables, int(row["row"])))
                 for row in self.tables["exports"]
                 if row["type"] == tables_format.EXPORT_FUNCTION and self.tables.strings[row["name"]] == name
             ]
@@ -380,7 +380,8 @@ def from_register(kind: str, value: int) -> Any:
 # What hosts know of a program
 
 
-def _parameters(tables: Tables, task: int) -> tuple[str, ...]:
+def parameters_of(tables: Tables, task: int) -> tuple[str, ...]:
+    """Return the kinds of the arguments of a task."""
     use = tables["uses"][tables["tasks"]["use"][task]]
     body = tables["bodies"][use["body"]]
     first = int(body["kinds"])
@@ -403,7 +404,7 @@ def outline(fabric: Fabric) -> Outline:
         if row["type"] == tables_format.EXPORT_FUNCTION:
             known = functions.get(name)
             signatures = {} if known is None else dict(known.signatures)
-            functions[name] = Function(name, {**signatures, owner: _parameters(tables, int(row["row"]))})
+            functions[name] = Function(name, {**signatures, owner: parameters_of(tables, int(row["row"]))})
         else:
             buffers[name] = _buffer(tables, row, buffers.get(name))
     return Outline(

@@ -97,8 +97,8 @@ class Body:
     # Values
 
     def new(self, type: Attribute) -> int:
-        """Return a new virtual register, or descriptor for a stream."""
-        self.is_descriptor.append(isinstance(type, flow.StreamType))
+        """Return a new virtual register, or descriptor for a stream or tile."""
+        self.is_descriptor.append(isinstance(type, flow.StreamType | flow.TileType))
         return len(self.is_descriptor) - 1
 
     def register(self) -> int:

@@ -19,6 +19,7 @@ from ...dialects.machine.source_names import shown_name
 from ...dialects.machine.switches import POP_MODES, settings
 from ...runtime.tables.format import EXPORT_BUFFER, NONE, SETS_RECEIVE, SETS_TRANSMIT, Tables
 from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS, SWAP_PORTS, SWITCH_POSITIONS
+from .cores import Chip, Cores, add_channel, add_space, finish_channels
 from .interning import Sections
 from .units import Shared, Units
 
@@ -27,12 +28,17 @@ from .units import Shared, Units
 def assemble(fabric: flow.FabricOp) -> Tables:
     """Return the tables of a fabric.
 
-    Raises LoomError for what no executor of tables could run: programs of chips, with their channels, spaces and tiles.
+    Raises LoomError for what no executor of tables could run.
     """
-    return _Fabric(fabric).assemble()
+    return (_Chip if fabric.target.data in targets.CHIPS else _Wafer)(fabric).assemble()
 
 
 class _Fabric:
+    """What programs of wafers and of chips have: classes of units on a grid."""
+
+    UNIT = "PE"
+    """The noun for a unit in messages."""
+
     def __init__(self, op: flow.FabricOp):
         self.op = op
         self.sections = Sections()
@@ -42,15 +48,92 @@ class _Fabric:
         self.classes: list[Units] = []
         self.shared = Shared(self.grid, self.colors, self._regions, Bodies(op))
 
+    def _program(self) -> None:
+        """Add the record of the program."""
+        sections = self.sections
+        sections.add(
+            "program", sections.string(self.target.name), *self.grid, sections.string(self.op.sym_name.data)
+        )  # fmt: skip
+
+    def _regions(self, regions: Iterable[RegionAttr]) -> tuple[int, int]:
+        """Return the first row and the number of regions, without empty ones."""
+        records: list[tuple[int, ...]] = []
+        for region in regions:
+            columns, rows = region.resolve(*self.grid)
+            if columns and rows:
+                records.append((columns.start, len(columns), columns.step, rows.start, len(rows), rows.step))
+        return self.sections.records("regions", records), len(records)
+
+    def _place_classes(self) -> None:
+        """Find the PEs of each class."""
+        width, height = self.grid
+        taken = np.zeros((height, width), np.bool_)
+        for units in self.classes:
+            mine = np.zeros((height, width), np.bool_)
+            for region in units.op.regions_attr:
+                columns, rows = region.resolve(width, height)
+                if columns and rows:
+                    mine[rows.start : rows.stop : rows.step, columns.start : columns.stop : columns.step] = True
+            units.places = np.flatnonzero(mine)
+            units.own_regions = self._disjoint(units)
+            if not len(units.places):
+                raise LoomError(
+                    f"units @{units.name} contain no {self.UNIT} of the grid, which has {indices_text(width, height)}; "
+                    "correct their region or remove them", location_of(units.op),
+                )  # fmt: skip
+            if (taken & mine).any():
+                raise LoomError(f"units @{units.name} share {self.UNIT}s with another class", location_of(units.op))
+            taken |= mine
+
+    def _disjoint(self, units: Units) -> tuple[int, int]:
+        """Return the regions of a class; if they share PEs, others that do not."""
+        ranges = [region.resolve(*self.grid) for region in units.op.regions_attr]
+        if sum(len(columns) * len(rows) for columns, rows in ranges) == len(units.places):
+            return self._regions(units.op.regions_attr)
+        ends = np.flatnonzero((np.diff(units.places) != 1) | (np.diff(units.places // self.grid[0]) != 0))
+        records: list[tuple[int, ...]] = []
+        for piece in np.split(units.places, ends + 1):
+            y, x = divmod(int(piece[0]), self.grid[0])
+            records.append((x, len(piece), 1, y, 1, 1))
+        return self.sections.records("regions", records), len(records)
+
+
+class _Chip(_Fabric):
+    """A chip: blocks of cores, one on each row of the grid, and channels between them."""
+
+    UNIT = "core"
+
+    def assemble(self) -> Tables:
+        sections, chip, members = self.sections, Chip(), list(self.op.body.block.ops)
+        self._program()
+        for op in members:
+            if isinstance(op, flow.UnitsOp):
+                cores = Cores(sections, self.target, op, sections.add("classes"), self.shared, chip)
+                self.classes.append(cores)
+                chip.classes[cores.name] = cores
+            elif isinstance(op, flow.SpaceOp):
+                chip.spaces[op.sym_name.data] = add_space(sections, op, NONE)
+            elif not isinstance(op, flow.ChannelOp):
+                raise LoomError(f"{op.name} does not belong in a flow.fabric of a chip", location_of(op))
+        self._place_classes()
+        for cores in chip.classes.values():
+            cores.load_spaces()
+        for op in members:
+            if isinstance(op, flow.ChannelOp):
+                add_channel(sections, op, chip)
+        for cores in chip.classes.values():
+            cores.load_members()
+        finish_channels(sections, chip)
+        return sections.finish()
+
+
+class _Wafer(_Fabric):
+    """A wafer: colors, routes, queues, and PEs that send each other wavelets."""
+
     def assemble(self) -> Tables:
         op, sections = self.op, self.sections
-        if self.target.name in targets.CHIPS:
-            raise LoomError(
-                f"tables hold programs of wafers, and {self.target.name} is a chip of cube and vector cores",
-                location_of(op),
-            )
         members = list(op.body.block.ops)
-        sections.add("program", sections.string(self.target.name), *self.grid, sections.string(op.sym_name.data))
+        self._program()
         labels: set[str] = set()
         for member in members:
             if isinstance(member, flow.ColorOp):
@@ -94,11 +177,6 @@ class _Fabric:
             case flow.UnitsOp():
                 row = sections.add("classes")
                 self.classes.append(Units(sections, self.target, op, row, self.shared))
-            case flow.SpaceOp() | flow.ChannelOp():
-                raise LoomError(
-                    f"tables do not hold {op.name}, which joins cores of chips; they hold programs of wafers",
-                    location_of(op),
-                )
             case _:
                 raise LoomError(f"{op.name} does not belong in a flow.fabric", location_of(op))
 
@@ -106,15 +184,6 @@ class _Fabric:
         if name not in self.colors:
             raise LoomError(f"@{name} is not a color of the fabric", location_of(op))
         return self.colors[name]
-
-    def _regions(self, regions: Iterable[RegionAttr]) -> tuple[int, int]:
-        """Return the first row and the number of regions, without empty ones."""
-        records: list[tuple[int, ...]] = []
-        for region in regions:
-            columns, rows = region.resolve(*self.grid)
-            if columns and rows:
-                records.append((columns.start, len(columns), columns.step, rows.start, len(rows), rows.step))
-        return self.sections.records("regions", records), len(records)
 
     def _switch(self, op: flow.RouteOp, receive: list[str], transmit: list[str]) -> int:
         switch = op.switch
@@ -140,39 +209,6 @@ class _Fabric:
         flags = sum(1 << FILTER_FLAGS.index(flag.data) for flag in filter.flags)
         kind = list(FILTER_KINDS).index(filter.kind.data) + 1
         return self.sections.intern("filters", first, tuple(map(len, numbers)), kind, flags)
-
-    def _place_classes(self) -> None:
-        """Find the PEs of each class."""
-        width, height = self.grid
-        taken = np.zeros((height, width), np.bool_)
-        for units in self.classes:
-            mine = np.zeros((height, width), np.bool_)
-            for region in units.op.regions_attr:
-                columns, rows = region.resolve(width, height)
-                if columns and rows:
-                    mine[rows.start : rows.stop : rows.step, columns.start : columns.stop : columns.step] = True
-            units.places = np.flatnonzero(mine)
-            units.own_regions = self._disjoint(units)
-            if not len(units.places):
-                raise LoomError(
-                    f"units @{units.name} contain no PE of the grid, which has {indices_text(width, height)}; correct "
-                    "their region or remove them", location_of(units.op),
-                )  # fmt: skip
-            if (taken & mine).any():
-                raise LoomError(f"units @{units.name} share PEs with another class", location_of(units.op))
-            taken |= mine
-
-    def _disjoint(self, units: Units) -> tuple[int, int]:
-        """Return the regions of a class; if they share PEs, others that do not."""
-        ranges = [region.resolve(*self.grid) for region in units.op.regions_attr]
-        if sum(len(columns) * len(rows) for columns, rows in ranges) == len(units.places):
-            return self._regions(units.op.regions_attr)
-        ends = np.flatnonzero((np.diff(units.places) != 1) | (np.diff(units.places // self.grid[0]) != 0))
-        records: list[tuple[int, ...]] = []
-        for piece in np.split(units.places, ends + 1):
-            y, x = divmod(int(piece[0]), self.grid[0])
-            records.append((x, len(piece), 1, y, 1, 1))
-        return self.sections.records("regions", records), len(records)
 
     def _check_exports(self) -> None:
         """Check that a buffer has one type under one name."""

@@ -1,29 +1,9 @@
-/* Instructions of the interpreter. Control instructions are numbered as in runtime/tables/instructions.py, scalar ones
- * as in scalar_table.h; the others are made of those when code is prepared.
- */
+/* The code of a use, prepared for the interpreter. */
 #ifndef LOOM_CODE_H
 #define LOOM_CODE_H
 
+#include "control.h"
 #include "machine.h"
-
-#define CONTROL(I)                                                                                                     \
-    I(invalid) I(tick) I(jump) I(branch_false) I(branch_true) I(step) I(for_test) I(call) I(return_) I(end) I(move)    \
-    I(select) I(column) I(coordinate) I(check_divisor) I(load) I(store) I(descriptor) I(set_address) I(set_offset)     \
-    I(set_stride) I(set_extent) I(advance) I(resize) I(restride) I(rebase) I(mark) I(load_register) I(read_register)   \
-    I(apply) I(activate) I(block) I(unblock) I(set_fifo_length) I(assert_) I(print) I(directive) I(timestamp)          \
-    I(set_exception_mask) I(check_exceptions) I(fail)
-
-/* A tick that is counted; loads and stores of elements whose address is known, and those that races are looked for at */
-#define PREPARED(I) I(counted_tick) I(load_i16) I(load_i32) I(load_16) I(load_32) I(store_16) I(store_32) \
-    I(checked_load) I(checked_store)
-
-enum {
-#define NUMBER(name) I_##name,
-    CONTROL(NUMBER) CONTROL_COUNT,
-    BEFORE_PREPARED = 191,
-    PREPARED(NUMBER)
-#undef NUMBER
-};
 
 void prepare_code(const struct core *core, bool counts, const struct use *use, const union slot *slots,
                   struct instruction *code);

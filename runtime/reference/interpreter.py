@@ -20,6 +20,7 @@ from ..tables.instructions import (
     FIRST_SCALAR,
     FRAME_DESCRIPTOR,
     NO_REGISTER,
+    OF_CHIPS,
     SCALARS,
     STATIC_DESCRIPTOR,
 )
@@ -547,5 +548,7 @@ def invalid(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> N
 
 
 _NAMES = {"return": return_, "assert": assert_, "print": print_}
-INSTRUCTIONS: list[Instruction] = [_NAMES.get(name) or globals()[name] for name in CONTROL]
-"""The function of each instruction, by its number."""
+INSTRUCTIONS: list[Instruction] = [
+    _NAMES.get(name) or globals()[name] for name in CONTROL if name not in OF_CHIPS
+]  # fmt: skip
+"""The function of each instruction of PEs, by its number."""

@@ -17,6 +17,7 @@ from ... import targets
 from ...diagnostics.errors import LoomError
 from ...operations.dsd_table import OPERATIONS
 from ...operations.print_format import check_format
+from ...operations.tile_functions import FUNCTIONS
 from ...targets.model import LEVELS
 from ...targets.wavelets import (
     FILTER_FLAGS,
@@ -35,6 +36,7 @@ from .code import BodyUses
 from .format import (
     ACCESS_POINTER,
     ACTIVE,
+    CHANNEL_DRAINED,
     CIRCULAR,
     CLASS_MAIN_THREAD_CHANGES,
     COMPLETION_ACTIVATES,
@@ -48,18 +50,25 @@ from .format import (
     LOAD_ASYNC,
     MAIN_THREAD_BITS,
     MAIN_THREAD_SHIFT,
+    MAX_SEED,
     MEMORY_WALK,
     NO_MICROTHREAD,
     NONE,
+    OF_BOTH,
+    OF_CHIPS,
     PACKED,
     QUEUE_RUN,
     SECTIONS,
     TASK_TYPES,
+    TILE_AT_WAIT,
+    TILE_DIMENSIONS,
+    VALUE_IS_FLOAT,
     Tables,
 )
 from .instructions import (
     BITS,
     DSD_ROWS,
+    ELEMENTS,
     FIFO_ACTIONS,
     FLOATS,
     FORMATS,
@@ -68,9 +77,14 @@ from .instructions import (
     NO_REGISTER,
     PRIORITIES,
     REGISTER_FILES,
+    ROLES,
+    ROUNDINGS,
     SCALARS,
     SLOTS,
     STATIC_DESCRIPTOR,
+    TILE_ELEMENTS,
+    TILE_FUNCTIONS,
+    slot_section,
 )
 
 Integers = NDArray[np.int64]
@@ -79,6 +93,9 @@ MAX_SIDE = 1 << 15
 """Columns and rows of the largest grid: coordinates are 16 bits wide."""
 
 MAX_PES = 1 << 24
+
+MAX_SPACE = 1 << 40
+"""Bytes of the largest memory, and of those of a class together."""
 
 MAX_ENTRIES = 1 << 24
 """Rows that all uses may name together, and instructions that they may have."""
@@ -108,6 +125,7 @@ def refuse(what: str) -> NoReturn:
 class _Checker:
     def __init__(self, tables: Tables):
         self.tables = tables
+        self.is_chip = False
 
     def check(self) -> None:
         for name, dtype in SECTIONS.items():
@@ -119,15 +137,19 @@ class _Checker:
                 if field in _STRINGS:
                     self.rows(name, field, len(self.tables.strings), "strings")
         self.program()
+        self.sections()
         self.grid()
         self.members()
         self.memory()
+        if self.is_chip:
+            self.spaces()
+            self.channels()
         self.uses()
         self.queues()
         self.tasks()
         self.routes()
         self.exports()
-        code_checks.check(self.tables, self.body_uses, refuse)
+        code_checks.check(self.tables, self.body_uses, refuse, is_chip=self.is_chip)
 
     # Rows and ranges
 
@@ -172,12 +194,20 @@ class _Checker:
             refuse(f"they contain {len(program)} programs")
         self.rows("program", "target", len(self.tables.strings), "strings")
         name = self.tables.strings[int(program[0]["target"])]
-        if name not in targets.TARGETS:
+        if name not in targets.FABRICS:
             refuse(f"their target is '{name}'")
-        self.target = targets.TARGETS[name]
+        self.target = targets.FABRICS[name]
+        self.is_chip = name in targets.CHIPS
         self.width, self.height = int(program[0]["width"]), int(program[0]["height"])
         if not (0 < self.width <= MAX_SIDE and 0 < self.height <= MAX_SIDE and self.width * self.height <= MAX_PES):
             refuse(f"their grid is {self.width} x {self.height}")
+
+    def sections(self) -> None:
+        """Check that there is nothing of a wafer in a program of a chip, nor the other way round."""
+        for name in SECTIONS:
+            foreign = name not in (*OF_BOTH, *OF_CHIPS) if self.is_chip else name in OF_CHIPS
+            if foreign and len(self.tables[name]):
+                refuse(f"a program of {self.target.name} has rows of '{name}'")
 
     def grid(self) -> None:
         for axis, count, side in (("x", "columns", self.width), ("y", "rows", self.height)):
@@ -267,6 +297,102 @@ class _Checker:
         self.all_hold("patches", self.column("columns", "owner")[column] == self.column("patches", "owner"),
                       "has the column of another class")  # fmt: skip
 
+    # Chips
+
+    def spaces(self) -> None:
+        owner, size = self.column("spaces", "owner"), self.tables["spaces"]["size"]
+        self.named("spaces", "owner", "classes", optional=True)
+        self.all_hold("spaces", size <= MAX_SPACE, f"has more than {MAX_SPACE} bytes")
+        own = owner != NONE
+        if (self.counts[owner[own]] * size[own].astype(np.int64) > MAX_SPACE).any():
+            refuse(f"the memories of a class have more than {MAX_SPACE} bytes together")
+
+    def channels(self) -> None:
+        for end in ("producer", "consumer"):
+            self.named("channels", end, "classes")
+        for field in ("depth", "period", "lanes"):
+            self.all_hold("channels", self.column("channels", field) > 0, f"has no {field}")
+        self.below("channels", "seed", MAX_SEED + 1)
+        self.below("channels", "flags", 2 * CHANNEL_DRAINED)
+        for row, channel in enumerate(self.tables["channels"]):
+            producer, consumer = int(channel["producer"]), int(channel["consumer"])
+            sides = [self.side(end) for end in (producer, consumer)]
+            if producer == consumer or sides[0] is None or sides[1] is None or sides[0][1:] != sides[1][1:]:
+                refuse(f"row {row} of 'channels' does not join two classes on the same rows")
+            lanes, columns = int(channel["lanes"]), [sides[0][0], sides[1][0]]
+            if any(1 < each < lanes for each in columns) or (lanes > 1 and max(columns) == 1):
+                refuse(f"row {row} of 'channels' has more lanes than cores")
+
+    def side(self, row: int) -> tuple[int, ...] | None:
+        """Return how many columns a class has, and its rows; None if it is not one region."""
+        record = self.tables["classes"][row]
+        if int(record["region_count"]) != 1:
+            return self.joined_side(record)
+        _, columns, _, y, rows, y_step = (int(field) for field in self.tables["regions"][int(record["regions"])])
+        return columns, *range(y, y + rows * y_step, y_step)
+
+    def joined_side(self, record: Any) -> tuple[int, ...] | None:
+        """Return what `side` does for a class of several regions, which share no cores."""
+        first, count = int(record["regions"]), int(record["region_count"])
+        places: dict[int, set[int]] = {}
+        for x, columns, x_step, y, rows, y_step in self.tables["regions"][first : first + count].tolist():
+            for row in range(y, y + rows * y_step, y_step):
+                places.setdefault(row, set()).update(range(x, x + columns * x_step, x_step))
+        lines = list(places.values())
+        return (len(lines[0]), *sorted(places)) if all(line == lines[0] for line in lines) else None
+
+    def tiles(self) -> None:
+        """Check tiles and functions on them; find the class of each tile."""
+        self.named("tiles", "space", "spaces")
+        self.named("tiles", "owner", "classes", optional=True)
+        self.named("tiles", "channel", "channels", optional=True)
+        self.below("tiles", "element", TILE_ELEMENTS)
+        self.below("tiles", "role", len(ROLES))
+        self.below("tiles", "open", 1 << 2 * TILE_DIMENSIONS)
+        self.below("tiles", "flags", 2 * TILE_AT_WAIT)
+        rank, opened = self.column("tiles", "rank"), self.column("tiles", "open")
+        self.all_hold("tiles", (rank > 0) & (rank <= TILE_DIMENSIONS), "has too many dimensions, or none")
+        mask = (1 << TILE_DIMENSIONS) - 1
+        self.all_hold(
+            "tiles", (opened & mask | opened >> TILE_DIMENSIONS) >> rank == 0, "has an open dimension too many"
+        )
+        space, owner, channel = (self.column("tiles", field) for field in ("space", "owner", "channel"))
+        home = self.column("spaces", "owner")[space]
+        self.all_hold("tiles", (owner == NONE) | (owner == home), "is in a memory that its owner does not have")
+        belongs = channel != NONE
+        self.all_hold("tiles", ~belongs | (self.column("tiles", "slot_count") > 0), "has no slots")
+        self.all_hold("tiles", ~belongs | (self.tables["tiles"]["slot_size"] > 0), "has slots of no size")
+        end = np.where(self.column("tiles", "role") == ROLES.index("written"), 0, 1)
+        ends = np.stack([self.column("channels", "producer"), self.column("channels", "consumer")], axis=1)
+        at_end = np.full(len(rank), NONE)
+        at_end[belongs] = ends[channel[belongs], end[belongs]]
+        own = np.where(owner == NONE, home, NONE)
+        self.all_hold(
+            "tiles", (own == NONE) | (at_end == NONE) | (own == at_end), "is of a channel that its class has no end of"
+        )
+        both = np.where(own == NONE, at_end, own)
+        self.tile_owner = np.where(both == NONE, -1, both)
+        self.below("tile_applies", "function", len(TILE_FUNCTIONS))
+        self.below("tile_applies", "options", 2 * VALUE_IS_FLOAT)
+        self.below("tile_applies", "rounding", len(ROUNDINGS))
+        self.all_hold("tile_applies", self.tables["tile_applies"]["kinds"].reshape(-1, 3) < len(ELEMENTS),
+                      "has a source of a type that there is not")  # fmt: skip
+        function = self.column("tile_applies", "function")
+        destination = self.column("tile_applies", "destination")
+        is_tile = (destination >= FRAME_DESCRIPTOR) & (destination != NO_REGISTER)
+        self.all_hold("tile_applies", is_tile, "has no tile as its destination")
+        sources = self.column("tile_applies", "sources").reshape(-1, 3)
+        rows = [FUNCTIONS[name] for name in TILE_FUNCTIONS]
+        for place in range(3):
+            has = np.array([place < row.sources for row in rows])[function]
+            scalar = np.array([row.shape == "elementwise" for row in rows])[function]
+            operand = sources[:, place]
+            is_tile = (operand >= FRAME_DESCRIPTOR) & (operand != NO_REGISTER)
+            self.all_hold("tile_applies", np.where(has, operand != NO_REGISTER, operand == NO_REGISTER),
+                          "has another number of sources than its function")  # fmt: skip
+            self.all_hold("tile_applies", ~has | is_tile | (scalar & (operand < STATIC_DESCRIPTOR)),
+                          "has a number where a tile is needed")  # fmt: skip
+
     # Uses, and the rows that they name
 
     def uses(self) -> None:
@@ -305,7 +431,7 @@ class _Checker:
         kind = np.full(len(row), -1)
         kind[is_slot] = tables["slot_kinds"][(self.column("bodies", "slot_kinds")[owner] + slot)[is_slot]]
         for number, name in enumerate(SLOTS):
-            section = "accesses" if name == "access" else f"{name}s"
+            section = slot_section(name)
             if (row[kind == number] >= len(tables[section])).any():
                 refuse(f"a use names a row of '{section}' that is not there")
         self.body_uses = BodyUses(use, owner, slot, kind, row)
@@ -317,6 +443,7 @@ class _Checker:
         self.accesses()
         self.descriptors()
         self.operations()
+        self.tiles()
         self.below("messages", "shows_value", 2)
         self.rows("prints", "format", len(self.tables.strings), "strings")
         self.runs("prints", "kinds", "arguments", "kinds")
@@ -474,7 +601,8 @@ class _Checker:
         for name, owner in (
             ("access", self.access_owner), ("operation", self.operation_owner), ("register_load", self.load_owner),
             ("column", self.column("columns", "owner")), ("task", self.column("tasks", "owner")),
-            ("fifo", self.column("fifos", "owner")),
+            ("fifo", self.column("fifos", "owner")), ("tile", self.tile_owner),
+            ("producer", self.column("channels", "producer")), ("consumer", self.column("channels", "consumer")),
         ):  # fmt: skip
             mine = kind == SLOTS.index(name)
             entry[mine] = owner[row[mine]]
@@ -551,6 +679,8 @@ class _Checker:
         self.local(np.flatnonzero(self.column("tasks", "flags") & (ACTIVE | COMPLETION_ACTIVATES)))
         for row, record in enumerate(self.tables["tasks"]):
             type, use, owner = TASK_TYPES[int(record["type"])], int(record["use"]), int(record["owner"])
+            if self.is_chip and type != "launch":
+                refuse(f"row {row} of 'tasks' is a {type} task, and cores have those that are launched")
             queue = int(record["queue"])
             if (queue == NONE) == (type in ("data", "listener")):
                 refuse(f"row {row} of 'tasks' has a queue, or none, against its type")

@@ -8,17 +8,21 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from .format import ACCESS_POINTER, TASK_TYPES, Tables
+from .format import ACCESS_POINTER, NONE, TASK_TYPES, TILE_DIMENSIONS, Tables
 from .instructions import (
     CONTROL,
     CONTROL_NUMBER,
     FIRST_SCALAR,
     FRAME_DESCRIPTOR,
     NO_REGISTER,
+    OF_CHIPS,
     OPERANDS,
     SCALARS,
+    SHARED,
     SLOT,
+    SLOTS,
     STATIC_DESCRIPTOR,
+    slot_section,
 )
 
 Integers = NDArray[np.int64]
@@ -27,7 +31,9 @@ _SLOT_OF = {
     "call": "use", "column": "column", "load": "access", "store": "access", "load_register": "register_load",
     "read_register": "register_read", "apply": "operation", "activate": "task", "block": "task", "unblock": "task",
     "set_fifo_length": "fifo", "assert": "message", "print": "print", "directive": "directive",
-    "check_exceptions": "trap", "fail": "message",
+    "check_exceptions": "trap", "fail": "message", "tile": "tile", "tile_apply": "tile_apply",
+    "tile_print": "tile_print", "acquire": "producer", "commit": "producer", "drain": "producer", "wait": "consumer",
+    "release": "consumer",
 }  # fmt: skip
 """The kind of slot that each instruction names."""
 
@@ -35,7 +41,8 @@ _SCALAR_ROLES = {1: "wr.", 2: "wrr", 3: "mrr"}
 _ROLES = [OPERANDS[name] for name in CONTROL] + ["..."] * (FIRST_SCALAR - len(CONTROL)) + [
     _SCALAR_ROLES[len(row.kinds)] for row in SCALARS
 ]  # fmt: skip
-_IS_OPERATION = np.array([0 < op < len(CONTROL) or op >= FIRST_SCALAR for op in range(len(_ROLES))])
+_OF_CHIPS = frozenset(CONTROL_NUMBER[name] for name in (*SHARED, *OF_CHIPS))
+_OF_WAFERS = frozenset(CONTROL_NUMBER[name] for name in CONTROL[1:] if name not in OF_CHIPS)
 _ROLE = np.array([[ord(role) for role in roles] for roles in _ROLES])
 
 _JUMPS = frozenset(CONTROL_NUMBER[name] for name in ("jump", "branch_false", "branch_true", "for_test"))
@@ -52,8 +59,8 @@ _AT_START = frozenset(
 )  # fmt: skip
 """Instructions of code that runs before everything else, besides scalar ones: none waits, goes round, stops the
 program, or changes what others see."""
-_LOAD, _STORE, _PRINT, _ASSERT, _TRAP = (
-    CONTROL_NUMBER[name] for name in ("load", "store", "print", "assert", "check_exceptions")
+_LOAD, _STORE, _PRINT, _ASSERT, _TRAP, _TILE, _TILE_APPLY = (
+    CONTROL_NUMBER[name] for name in ("load", "store", "print", "assert", "check_exceptions", "tile", "tile_apply")
 )
 
 
@@ -72,15 +79,24 @@ class BodyUses:
         """The bodies that starts run."""
 
 
-def check(tables: Tables, uses: BodyUses, refuse: Callable[[str], NoReturn]) -> None:
-    """Refuse code that an executor cannot run safely."""
-    _CodeChecker(tables, uses, refuse).check()
+def _tile_registers(tiles: NDArray[Any]) -> Integers:
+    """Return how many registers each tile is made from."""
+    opened = tiles["open"].astype(np.int64)
+    bits = sum((opened >> bit & 1 for bit in range(2 * TILE_DIMENSIONS)), np.zeros(len(tiles), np.int64))
+    return 1 + (tiles["owner"] != NONE) + (tiles["channel"] != NONE) + bits
+
+
+def check(tables: Tables, uses: BodyUses, refuse: Callable[[str], NoReturn], *, is_chip: bool) -> None:
+    """Refuse code that an executor cannot run safely; `is_chip` says that cores of a chip run it."""
+    _CodeChecker(tables, uses, refuse, is_chip=is_chip).check()
 
 
 class _CodeChecker:
-    def __init__(self, tables: Tables, uses: BodyUses, refuse: Callable[[str], NoReturn]):
+    def __init__(self, tables: Tables, uses: BodyUses, refuse: Callable[[str], NoReturn], *, is_chip: bool):
         self.tables = tables
         self.uses = uses
+        own = _OF_CHIPS if is_chip else _OF_WAFERS
+        self.exists = np.array([op in own or op >= FIRST_SCALAR for op in range(len(_ROLES))])
         self.refuse = refuse
         self.reads: dict[tuple[int, int], tuple[int, int]] = {}
         """The registers and frame descriptors that a slot of a body reads, in any of its uses, as bits."""
@@ -104,7 +120,7 @@ class _CodeChecker:
         code = tables["code"]
         op = code["op"].astype(np.int64)
         fields = np.stack([code[name].astype(np.int64) for name in ("a", "b", "c")], axis=1)
-        if (op >= len(_ROLES)).any() or not _IS_OPERATION[op].all():
+        if (op >= len(_ROLES)).any() or not self.exists[op].all():
             self.refuse("the code has an instruction that does not exist")
         self.body = np.repeat(np.arange(len(bodies)), length)
         self.counts = np.ones((len(op), 3), np.int64)
@@ -150,7 +166,7 @@ class _CodeChecker:
             self.refuse("a task is activated that is not a local one")
         for number, field, values in (
             (_CALL, 1, most), (_CALL, 2, results), (_LOAD, 1, most), (_STORE, 1, most), (_PRINT, 1, most),
-            (_ASSERT, 1, most),
+            (_ASSERT, 1, most), (_TILE, 1, most),
         ):  # fmt: skip
             here = op[place] == number
             self.counts[place[here], field] = values[mine[here]]
@@ -166,6 +182,7 @@ class _CodeChecker:
             ("access", tables["accesses"]["rank"] + (tables["accesses"]["flags"] & ACCESS_POINTER).astype(np.int64)),
             ("print", tables["prints"]["arguments"].astype(np.int64)),
             ("message", tables["messages"]["shows_value"].astype(np.int64)),
+            ("tile", _tile_registers(tables["tiles"])),
         ):
             mine = uses.kind == SLOT[name]
             self.entry_counts[mine] = values[uses.row[mine]]
@@ -180,7 +197,8 @@ class _CodeChecker:
             key = int(uses.body[entry]), int(uses.slot[entry])
             count = int(self.entry_results[entry])
             self.least[key] = min(self.least.get(key, count), count)
-        for entry in np.flatnonzero((uses.kind == SLOT["operation"]) | (uses.kind == SLOT["trap"])).tolist():
+        naming = [SLOT[kind] for kind in ("operation", "trap", "tile_apply")]
+        for entry in np.flatnonzero(np.isin(uses.kind, naming)).tolist():
             body, row = int(uses.body[entry]), int(uses.row[entry])
             if uses.kind[entry] == SLOT["trap"]:
                 trap = tables["traps"][row]
@@ -188,13 +206,14 @@ class _CodeChecker:
                 if any(operand >= STATIC_DESCRIPTOR for operand in operands):
                     self.refuse(f"row {row} of 'traps' does not name registers")
             else:
-                operation = tables["operations"][row]
+                operation = tables[slot_section(SLOTS[uses.kind[entry]])][row]
                 operands = [int(operation["destination"]), *operation["sources"].tolist()]
-            registers, descriptors = self.operand_bits(bodies[body], operands, row)
+            section = slot_section(SLOTS[uses.kind[entry]])
+            registers, descriptors = self.operand_bits(bodies[body], operands, section, row)
             before = self.reads.get((body, int(uses.slot[entry])), (0, 0))
             self.reads[body, int(uses.slot[entry])] = before[0] | registers, before[1] | descriptors
 
-    def operand_bits(self, body: Any, operands: list[int], row: int) -> tuple[int, int]:
+    def operand_bits(self, body: Any, operands: list[int], section: str, row: int) -> tuple[int, int]:
         """Check operands of an operation against the body that applies it; return what they read, as bits."""
         registers = descriptors = 0
         for operand in operands:
@@ -209,7 +228,7 @@ class _CodeChecker:
                 inside = operand < int(body["registers"])
                 registers |= 1 << operand
             if not inside:
-                self.refuse(f"row {row} of 'operations' or 'traps' has an operand that its body does not have")
+                self.refuse(f"row {row} of '{section}' has an operand that its body does not have")
         return registers, descriptors
 
     # Operands
@@ -309,7 +328,7 @@ class _CodeChecker:
                     pass
                 elif role in "dM" and value >= FRAME_DESCRIPTOR:
                     more |= 1 << value - FRAME_DESCRIPTOR
-            if op in (_APPLY, _TRAP):
+            if op in (_APPLY, _TRAP, _TILE_APPLY):
                 registers_read, descriptors_read = self.reads.get((body, a), (0, 0))
                 read |= registers_read
                 more |= descriptors_read

@@ -10,6 +10,8 @@ import numpy as np
 from ...targets.model import LEVELS
 from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS, SETTINGS
 from .format import (
+    ACCUMULATES,
+    CHANNEL_DRAINED,
     CLASS_MAIN_THREAD_CHANGES,
     CLASS_ORDERED,
     CLASS_TRAPS,
@@ -20,12 +22,18 @@ from .format import (
     MEMORY_WALK,
     NO_MICROTHREAD,
     NONE,
+    RELU,
+    RESHAPES,
+    SATURATES,
     TASK_TYPES,
+    TILE_DIMENSIONS,
+    WRAPS,
     Tables,
 )
 from .instructions import (
     CONTROL,
     COSTS,
+    ELEMENTS,
     FIFO_ACTIONS,
     FIRST_SCALAR,
     FORMATS,
@@ -35,11 +43,19 @@ from .instructions import (
     OPERANDS,
     PRIORITIES,
     REGISTER_FILES,
+    ROLES,
+    ROUNDINGS,
     SCALARS,
     SLOTS,
     STATIC_DESCRIPTOR,
+    TILE_FUNCTIONS,
     operation_name,
+    slot_section,
 )
+
+_TILE_OPTIONS = {
+    SATURATES: "saturate", WRAPS: "wrap", RELU: "relu", ACCUMULATES: "accumulate", RESHAPES: "reshape",
+}  # fmt: skip
 
 
 def dump(tables: Tables) -> str:
@@ -76,6 +92,10 @@ class _Dump:
             )
         for network in tables["networks"]:
             yield f"network {self.color(network['color'])}"
+        for space in tables["spaces"][tables["spaces"]["owner"] == NONE]:
+            yield f"space @{self.text(space['name'])} of {space['size']} bytes"
+        for channel in tables["channels"]:
+            yield self.channel(channel)
         for row in range(len(tables["classes"])):
             yield from self.units(row)
         for export in tables["exports"]:
@@ -138,6 +158,8 @@ class _Dump:
         traps += " ordered" if flags & CLASS_ORDERED else ""
         traps += " main_thread_changes" if flags & CLASS_MAIN_THREAD_CHANGES else ""
         yield f"class {row} @{self.text(record['name'])} on {self.regions(record)} words {record['words']}{traps}"
+        for space in tables["spaces"][tables["spaces"]["owner"] == row]:
+            yield f"  space @{self.text(space['name'])} of {space['size']} bytes"
         for buffer in self.members(record, "buffer"):
             yield (f"  buffer @{self.text(buffer['name'])} at {buffer['address']} : {self.type(buffer)}")
         for column in tables["columns"][tables["columns"]["owner"] == row]:
@@ -177,6 +199,41 @@ class _Dump:
             yield f"  start use {start['use']}"
         for setting in tables["settings"][tables["settings"]["owner"] == row]:
             yield f"  {SETTINGS[setting['number']]} {setting['value']:#x}"
+
+    def channel(self, channel: Any) -> str:
+        ends = [self.text(self.tables["classes"][channel[end]]["name"]) for end in ("producer", "consumer")]
+        return (
+            f"channel @{self.text(channel['name'])} from @{ends[0]} to @{ends[1]} depth {channel['depth']} period "
+            f"{channel['period']} lanes {channel['lanes']} seed {channel['seed']}"
+            f"{' drained' if channel['flags'] & CHANNEL_DRAINED else ''}"
+        )
+
+    def tile(self, tile: Any) -> str:
+        rank, opened = int(tile["rank"]), int(tile["open"])
+        extents = ["?" if opened >> k & 1 else str(tile["extents"][k]) for k in range(rank)]
+        strides = ["?" if opened >> TILE_DIMENSIONS + k & 1 else str(tile["strides"][k]) for k in range(rank)]
+        owner = "" if tile["owner"] == NONE else f" of @{self.text(self.tables['classes'][tile['owner']]['name'])}"
+        slot = "" if tile["channel"] == NONE else (
+            f" slot @{self.text(self.tables['channels'][tile['channel']]['name'])} of {tile['slot_count']} by "
+            f"{tile['slot_size']} as {ROLES[tile['role']]}"
+        )  # fmt: skip
+        return (
+            f"tile @{self.text(self.tables['spaces'][tile['space']]['name'])}{owner}{slot} extents "
+            f"[{', '.join(extents)}] strides [{', '.join(strides)}] : {ELEMENTS[tile['element']]}"
+        )
+
+    def tile_apply(self, record: Any) -> str:
+        sources = ", ".join(
+            f"{operand(int(source))}{'' if source >= FRAME_DESCRIPTOR else f' : {ELEMENTS[kind]}'}"
+            for source, kind in zip(record["sources"], record["kinds"], strict=True)
+            if source != NO_REGISTER
+        )
+        flags = int(record["options"])
+        words = [word for flag, word in _TILE_OPTIONS.items() if flags & flag]
+        words += [ROUNDINGS[record["rounding"]] or ""] if record["rounding"] else []
+        return " ".join(
+            [f"{TILE_FUNCTIONS[record['function']]} {operand(int(record['destination']))} ({sources})", *words]
+        )
 
     def members(self, record: Any, name: str) -> Any:
         first, count = int(record[f"{name}s"]), int(record[f"{name}_count"])
@@ -232,7 +289,7 @@ class _Dump:
         return f"queue @{queue} extent {record['extents'][0]}{flags} : {kind}"
 
     def slot(self, kind: str, row: int) -> str:
-        record = self.tables[_section(kind)][row]
+        record = self.tables[slot_section(kind)][row]
         match kind:
             case "use":
                 return f"use {row} @{self.text(self.tables['bodies'][record['body']]['name'])}"
@@ -261,6 +318,12 @@ class _Dump:
                 return f"read of {REGISTER_FILES[record['file']]} register {record['number']}{fifo}"
             case "message":
                 return f'message "{self.text(record["text"])}"{" value" if record["shows_value"] else ""}'
+            case "tile":
+                return self.tile(record)
+            case "tile_apply":
+                return self.tile_apply(record)
+            case "tile_print":
+                return f"label {self.text(record['label'])!r}"
             case "print":
                 kinds = self.kinds(record["kinds"], record["arguments"])
                 return f"print {self.text(record['format'])!r} ({', '.join(kinds)})"
@@ -339,10 +402,6 @@ def operand(value: int) -> str:
     if value >= FRAME_DESCRIPTOR:
         return f"f{value - FRAME_DESCRIPTOR}"
     return f"s{value - STATIC_DESCRIPTOR}" if value >= STATIC_DESCRIPTOR else f"r{value}"
-
-
-def _section(kind: str) -> str:
-    return "accesses" if kind == "access" else f"{kind}s"
 
 
 def _ports(mask: Any) -> str:

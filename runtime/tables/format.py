@@ -19,7 +19,7 @@ NONE = 0xFFFFFFFF
 
 NO_MICROTHREAD = 0xFFFF
 
-U8, U16, U32, I32, I64 = "<u1", "<u2", "<u4", "<i4", "<i8"
+U8, U16, U32, U64, I32, I64 = "<u1", "<u2", "<u4", "<u8", "<i4", "<i8"
 
 
 def _record(*fields: tuple[str, str] | tuple[str, str, int]) -> np.dtype[Any]:
@@ -203,6 +203,52 @@ route, by rows. Kinds by their place in `FILTER_KINDS` from 1 on, flags as bits 
 HOST_STREAM = _record(("color", U32), ("regions", U32), ("region_count", U32), ("out", U8))
 NETWORK = _record(("color", U32))
 
+# Chips
+
+SPACE = _record(("size", U64), ("name", U32), ("owner", U32))
+"""A memory of `size` bytes: of each core of a class, or one of all cores, then its owner is NONE."""
+
+CHANNEL = _record(
+    ("name", U32), ("where", U32), ("producer", U32), ("consumer", U32), ("depth", U32), ("period", U32),
+    ("lanes", U32), ("seed", U32), ("flags", U8),
+)  # fmt: skip
+"""A channel between two classes of cores, on each of their rows of the grid."""
+
+CHANNEL_DRAINED = 1
+"""Flag of a channel: its producers take back the credits at the end of a launch, so that flags outlive it."""
+
+MAX_SEED = 1 << 16
+"""Credits with which a channel may start."""
+
+TILE_DIMENSIONS = 5
+
+TILE = _record(
+    ("extents", I64, TILE_DIMENSIONS), ("strides", I64, TILE_DIMENSIONS), ("slot_size", I64), ("space", U32),
+    ("owner", U32), ("channel", U32), ("slot_count", U32), ("open", U16), ("element", U8), ("rank", U8), ("role", U8),
+    ("flags", U8),
+)  # fmt: skip
+"""A walk over a space, outermost dimension first, strides in elements. `owner` is the class whose memory it is, if
+not that of the core's own. With a channel it belongs to an entry; its slots are `slot_size` bytes apart. Its registers
+are: the address; the column of the owner, if there is one; the number of the entry, if there is a channel; extents and
+strides that are open, whose bits are in `open`, those of strides above those of extents."""
+
+TILE_AT_WAIT = 1
+"""Flag of a copied tile: it is made where its entry is taken, so that its place is no longer that of another entry."""
+
+TILE_APPLY = _record(
+    ("value", I64), ("name", U32), ("function", U16), ("destination", U16), ("sources", U16, 3), ("options", U16),
+    ("kinds", U8, 3), ("alike", U8, 3), ("rounding", U8),
+)  # fmt: skip
+"""A function on tiles: operands are frame descriptors, sources also registers, whose types `kinds` has; none is
+NO_REGISTER. `alike` has a bit for each dimension of a source, counted from the last one, that does not repeat if it has
+one element; `value` is the number of the option, as bits of a float of 64 bits or as an integer. `name` is that in
+messages."""
+
+SATURATES, WRAPS, RELU, ACCUMULATES, RESHAPES, VALUE_IS_FLOAT = 1, 2, 4, 8, 16, 32
+"""Options of a function on tiles."""
+
+TILE_PRINT = _record(("label", U32))
+
 # The host
 
 EXPORT = _record(
@@ -224,9 +270,19 @@ SECTIONS: dict[str, np.dtype[Any]] = {
     "register_reads": REGISTER_READ, "messages": MESSAGE_TEXT, "prints": PRINT, "directives": DIRECTIVE, "traps": TRAP,
     "starts": START, "settings": SETTING, "tasks": TASK, "queues": QUEUE, "queue_colors": QUEUE_COLOR, "fifos": FIFO,
     "colors": COLOR, "routes": ROUTE, "switches": SWITCH, "filters": FILTER, "host_streams": HOST_STREAM,
-    "networks": NETWORK, "exports": EXPORT,
+    "networks": NETWORK, "spaces": SPACE, "channels": CHANNEL, "tiles": TILE, "tile_applies": TILE_APPLY,
+    "tile_prints": TILE_PRINT, "exports": EXPORT,
 }  # fmt: skip
 """Every section and its record. `code_where` has the source place of each instruction."""
+
+OF_CHIPS = ("spaces", "channels", "tiles", "tile_applies", "tile_prints")
+"""Sections that are empty in programs of wafers."""
+
+OF_BOTH = (
+    "program", "regions", "classes", "dims", "code", "code_where", "bodies", "kinds", "slot_kinds", "uses", "rows",
+    "numbers", "messages", "tasks", "exports",
+)  # fmt: skip
+"""Sections that programs of chips have besides: the others are empty in them."""
 
 
 @dataclass(frozen=True)

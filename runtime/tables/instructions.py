@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ...operations import cb16, integers
 from ...operations.costs import SCALAR_CLASSES as COSTS
 from ...operations.dsd_table import OPERATIONS
+from ...operations.tile_functions import FUNCTIONS
 from .format import DROPS_DATA
 
 KINDS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32")
@@ -79,8 +80,25 @@ CONTROL = (
     "set_exception_mask",  # to register a
     "check_exceptions",  # of the operation that slot a describes
     "fail",  # with the message of slot c: what cannot be run has been reached
+    # Cores of chips
+    "tile",  # frame descriptor a = the tile of slot c, its numbers in register b on
+    "tile_apply",  # the function of slot a
+    "tile_print",  # tile a under the label of slot b
+    "tile_get",  # a = the first element of tile b
+    "acquire",  # a = number of the next entry of the producer's channel of slot b
+    "commit",  # an entry of the producer's channel of slot a
+    "wait",  # a = number of the next entry of the consumer's channel of slot b
+    "release",  # an entry of the consumer's channel of slot a
+    "drain",  # wait for the credits still to come of the producer's channel of slot a
 )
 """The other operations, by number. `a`, `b` and `c` are the operands."""
+
+OF_CHIPS = CONTROL[CONTROL.index("tile") :]
+"""Those that cores of chips alone have."""
+
+SHARED = ("jump", "branch_false", "branch_true", "step", "for_test", "end", "move", "select", "coordinate",
+          "check_divisor", "descriptor", "assert", "fail")  # fmt: skip
+"""Those that PEs and cores of chips have. The others are of PEs alone."""
 
 CONTROL_NUMBER = {name: number for number, name in enumerate(CONTROL)}
 
@@ -92,7 +110,8 @@ OPERANDS: dict[str, str] = {
     "resize": "Mr.", "restride": "Mr.", "rebase": "Mr.", "mark": "Mr.", "load_register": "d.s", "read_register": "D.s",
     "apply": "sw.", "activate": "s..", "block": "s..", "unblock": "s..", "set_fifo_length": "rsx", "assert": "rrs",
     "print": "sr.", "directive": "srr", "timestamp": "w..", "set_exception_mask": "r..", "check_exceptions": "s..",
-    "fail": "..s",
+    "fail": "..s", "tile": "Drs", "tile_apply": "s..", "tile_print": "ds.", "tile_get": "wd.", "acquire": "ws.",
+    "commit": "s..", "wait": "ws.", "release": "s..", "drain": "s..",
 }  # fmt: skip
 """Roles of a, b and c of each: a register that is read (r), written (w) or both (m), with those behind it where there
 are several; a descriptor that is read (d), written (D) or both (M); a slot (s); a row of `costs` (t); 0 or 1 (x); a
@@ -109,14 +128,57 @@ STATIC_DESCRIPTOR, FRAME_DESCRIPTOR = 0x8000, 0xC000
 
 SLOTS = (
     "use", "column", "access", "register_load", "register_read", "operation", "task", "fifo", "message", "print",
-    "directive", "trap",
+    "directive", "trap", "tile", "tile_apply", "tile_print", "producer", "consumer",
 )  # fmt: skip
-"""Kinds of slots, by number: the section a slot's row is in is named so, in the plural."""
+"""Kinds of slots, by number."""
+
+_SECTIONS = {"access": "accesses", "tile_apply": "tile_applies", "producer": "channels", "consumer": "channels"}
+
+
+def slot_section(kind: str) -> str:
+    """Return the section that the row of a slot is in: that of its name in the plural, mostly."""
+    return _SECTIONS.get(kind, f"{kind}s")
+
 
 SLOT = {name: number for number, name in enumerate(SLOTS)}
 
 DSD_ROWS = tuple(OPERATIONS)
 """Names of DSD operations, by number."""
+
+
+TILE_FUNCTIONS = tuple(FUNCTIONS)
+"""Names of functions on tiles, by number."""
+
+ELEMENTS = (
+    "f32",
+    "f16",
+    "bf16",
+    "f8E4M3FN",
+    "f8E5M2",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "f64",
+    "i1",
+    "index",
+)
+"""Types of elements of tiles, by number, and behind them those that only scalars have."""
+
+ELEMENT = {name: number for number, name in enumerate(ELEMENTS)}
+
+TILE_ELEMENTS = ELEMENT["f64"]
+"""How many of `ELEMENTS` are elements of tiles."""
+
+ROUNDINGS = (None, "rint", "floor", "ceil", "trunc", "round", "odd")
+"""How copies round, by number."""
+
+ROLES = ("written", "read", "copied")
+"""What a tile is to the entry of a channel it belongs to, by number."""
 
 
 def operation_name(record: Any) -> str:
@@ -229,7 +291,8 @@ SCALAR_NUMBER = {
 
 def _version() -> int:
     """Return a number that changes with what the numbers in a file mean."""
-    text = repr((KINDS, CONTROL, SCALARS, COSTS, SLOTS, DSD_ROWS, FORMATS, REGISTER_FILES, PRIORITIES, FIFO_ACTIONS))
+    text = repr((KINDS, CONTROL, SCALARS, COSTS, SLOTS, DSD_ROWS, FORMATS, REGISTER_FILES, PRIORITIES, FIFO_ACTIONS,
+                 TILE_FUNCTIONS, ELEMENTS, ROUNDINGS, ROLES))  # fmt: skip
     return int.from_bytes(sha256(text.encode()).digest()[:4], "little")
 
 

@@ -76,7 +76,7 @@ FORGED: list[tuple[str, int, str, Any, str]] = [
     ("operations", 0, "microthread", 99, "row 0 of 'operations' has a microthread that the target lacks"),
     ("operations", 0, "activate", 1 << 20, "'activate' of row 0 of 'operations' is not a row of the"),
     ("operations", 0, "destination", 0, "row 0 of 'operations' has no stream as its destination"),
-    ("operations", 0, "destination", 0xFFF0, "row 0 of 'operations' or 'traps' has an operand that its body does not"),
+    ("operations", 0, "destination", 0xFFF0, "row 0 of 'operations' has an operand that its body does not"),
     ("register_loads", 0, "number", 200, "row 0 of 'register_loads' has a register that the target lacks"),
     ("prints", 0, "format", 0, "row 0 of 'prints' is wrong: the format prints 0 operands, but there are 2"),
     ("traps", 0, "count", 1, "row 0 of 'traps' has another number of operands than its operation"),

@@ -14,17 +14,21 @@ from xdsl.parser import Parser
 
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
+from loomir.host import machines
 from loomir.operations.tile_functions import FUNCTIONS
 from loomir.runtime import Machine
-from loomir.runtime.warps.tile_arithmetic import KERNELS, convert
+from loomir.runtime.executors import OF_CHIPS
+from loomir.runtime.reference.tile_functions import convert
 
 from ...searches import examples
+
+EXECUTORS = list(OF_CHIPS)
 
 ROWS, LANES, BYTES = 3, 2, 8192
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i32": np.int32, "i8": np.int8}
 
 
-def machine(body: str, *, block_rows: int | None = None) -> Machine:
+def machine(body: str, *, executor: str | None = None) -> Machine:
     """Cores on a grid of 3 rows by 2 lanes, each with a memory @m, that run a body; %x and %y are their place."""
     text = f"""
     flow.fabric @k target "a5" grid {LANES} by {ROWS} {{
@@ -41,12 +45,12 @@ def machine(body: str, *, block_rows: int | None = None) -> Machine:
         flow.export @main as "main"
       }}
     }}"""
-    return Machine(Parser(context(), text, "test.mlir").parse_module(), block_rows=block_rows)
+    return machines.load(Parser(context(), text, "test.mlir").parse_module(), executor=executor)
 
 
 def memory(loaded: Machine) -> Any:
     """The memory of every unit, [row, lane, byte]."""
-    return vars(loaded.executor)["classes"][0].spaces["m"].bytes.reshape(ROWS, LANES, BYTES)
+    return vars(loaded.executor)["spaces"].of_class("core", "m").reshape(ROWS, LANES, BYTES)
 
 
 def launch(loaded: Machine) -> None:
@@ -176,10 +180,10 @@ def test_matrix_products(kind: str, out: str) -> None:
     st.lists(st.integers(0, 3), min_size=6, max_size=6),
     st.lists(st.integers(1, 4), min_size=6, max_size=6),
     st.integers(4, 9),
-    st.sampled_from([None, 1, 2]),
+    st.sampled_from(EXECUTORS),
 )
-def test_units_that_differ(offsets: list[int], heights: list[int], stride: int, block_rows: int | None) -> None:
-    """Addresses and extents may differ from unit to unit; results do not depend on how units are batched."""
+def test_units_that_differ(offsets: list[int], heights: list[int], stride: int, executor: str) -> None:
+    """Addresses and extents may differ from unit to unit."""
     choose = (
         "".join(
             f"""
@@ -203,7 +207,7 @@ def test_units_that_differ(offsets: list[int], heights: list[int], stride: int, 
         %s = flow.tile @m[%offset6] extents [%height6, 4] strides [{stride}, 1] : !flow.tile<i32>
         %d = flow.tile @m[%out] extents [%height6, 4] strides [4, 1] : !flow.tile<i32>
         flow.tile_apply "add" %d(%s, %s) : !flow.tile<i32>(!flow.tile<i32>, !flow.tile<i32>)""",
-        block_rows=block_rows,
+        executor=executor,
     )
     held = memory(loaded)
     words = held.view(np.int32)
@@ -406,23 +410,37 @@ def test_what_is_too_large_is_held(given: Any, dtype: Any, expected: list[float]
     assert convert(given, np.dtype(dtype), None, saturate=True).tolist() == expected
 
 
+@pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize(
-    ("function", "dtype", "given", "number", "expected"),
+    ("function", "type", "given", "number", "expected"),
     [
-        ("add", np.int8, [1, 2], 300, [45, 46]),
-        ("add", np.uint8, [1, 2], -1, [0, 1]),
-        ("add", np.int32, [1, 2], 1 << 31, [-(2**31) + 1, -(2**31) + 2]),
-        ("divide", np.int64, [2**62 + 1, -(2**62) - 1], 1, [2**62 + 1, -(2**62) - 1]),
-        ("divide", np.int32, [7, -7, -(2**31)], -2, [-3, 3, 2**30]),
-        ("divide", np.int32, [7, -7], 0, [0, 0]),
+        ("add", "i8", [1, 2], 300, [45, 46]),
+        ("add", "ui8", [1, 2], -1, [0, 1]),
+        ("add", "i32", [1, 2], 1 << 31, [-(2**31) + 1, -(2**31) + 2]),
+        ("divide", "i64", [2**62 + 1, -(2**62) - 1], 1, [2**62 + 1, -(2**62) - 1]),
+        ("divide", "i32", [7, -7, -(2**31)], -2, [-3, 3, 2**30]),
+        ("divide", "i32", [-(2**31), 7], -1, [-(2**31), -7]),
+        ("divide", "i32", [7, -7], 0, [0, 0]),
+        ("maximum", "ui64", [2**64 - 1, 3], 5, [2**64 - 1, 5]),
+        ("divide", "ui64", [2**64 - 2, 9], 2, [2**63 - 1, 4]),
     ],
 )
-def test_integers_keep_their_width(function: str, dtype: Any, given: list[int], number: int, expected: Any) -> None:
+def test_integers_keep_their_width(
+    function: str, type: str, given: list[int], number: int, expected: list[int], executor: str
+) -> None:
     """Numbers lose the bits an element has no room for; quotients are exact and go towards zero."""
-    out = np.zeros(len(given), dtype)
-    with np.errstate(all="ignore"):
-        KERNELS[function](out, [np.array(given, dtype), number], {})
-    assert out.tolist() == expected
+    dtype = np.dtype({"ui8": np.uint8, "ui64": np.uint64}.get(type, DTYPES.get(type, np.int64)))
+    tile = f"!flow.tile<{type}>"
+    loaded = machine(
+        f"""%n = arith.constant {number} : i64
+        %t = flow.tile @m[%zero] extents [{len(given)}] strides [1] : {tile}
+        flow.tile_apply "{function}" %t(%t, %n) : {tile}({tile}, i64)""",
+        executor=executor,
+    )
+    size = len(given) * dtype.itemsize
+    memory(loaded)[1, 1, :size] = np.array(given, dtype).view(np.uint8)
+    launch(loaded)
+    assert memory(loaded)[1, 1, :size].view(dtype).tolist() == expected
 
 
 def test_units_add_to_one_place() -> None:
@@ -441,7 +459,7 @@ def test_units_add_to_one_place() -> None:
     values = np.arange(ROWS * LANES * 6, dtype=np.int32).reshape(ROWS, LANES, 2, 3)
     memory(loaded)[:, :, :24] = values.view(np.uint8).reshape(ROWS, LANES, 24)
     launch(loaded)
-    shared = vars(loaded.executor)["spaces"]["gm"].bytes.view(np.int32)
+    shared = loaded.chip.fetch("gm", 0, 16384, np.dtype(np.int32))
     np.testing.assert_array_equal(shared[:16].reshape(2, 8)[:, :3], values.sum((0, 1)))
     expected = np.zeros((2, 8), np.int32)
     for lane in range(LANES):
@@ -459,7 +477,7 @@ def test_printed_tiles() -> None:
         flow.tile_print "after" %t : !flow.tile<i32>"""
     )
     launch(loaded)
-    assert [(p.label, int(p.values.sum())) for p in loaded.chip.printed_tiles] == [("before", 0)] * 6 + [
-        ("after", 4)
-    ] * 6
-    assert sorted(p.place[::-1] for p in loaded.chip.printed_tiles[:6]) == [(y, x) for y in range(3) for x in range(2)]
+    printed = [(place[::-1], label, int(values.sum())) for place, label, values in loaded.chip.printed_tiles]
+    assert printed == [
+        ((y, x), label, total) for y in range(3) for x in range(2) for label, total in (("before", 0), ("after", 4))
+    ]

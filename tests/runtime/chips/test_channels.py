@@ -12,9 +12,13 @@ from xdsl.parser import Parser
 
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
+from loomir.host import machines
 from loomir.runtime import Deadlock, Machine
+from loomir.runtime.executors import OF_CHIPS
 
 from ...searches import examples
+
+EXECUTORS = list(OF_CHIPS)
 
 OUT = 4096
 """Where the consumer's results begin in its memory."""
@@ -129,10 +133,10 @@ def text(case: Case) -> str:
     }}"""
 
 
-def load(case: Case, *, block_rows: int | None = None, prompt: bool = False) -> tuple[Machine, int]:
+def load(case: Case, *, executor: str | None = None, prompt: bool = False) -> tuple[Machine, int]:
     module = Parser(context(), text(case), "channel.mlir").parse_module()
     module.verify()
-    machine = Machine(module, block_rows=block_rows, prompt=prompt)
+    machine = machines.load(module, executor=executor, prompt=prompt)
     return machine, machine.chip.allocate("gm", 8 * case.depth * case.blocks)
 
 
@@ -145,8 +149,8 @@ def launch(machine: Machine, case: Case, buffer: int) -> None:
 def received(machine: Machine, case: Case) -> np.ndarray:
     """What consumers have read: [block, lane of the half, entry]."""
     name = "many" if case.to_lanes else "one"
-    cls = next(cls for cls in vars(machine.executor)["classes"] if cls.name == name)
-    words = cls.spaces["m"].bytes.view(np.int32).reshape(case.blocks, -1, 2048)[:, :, OUT // 4 :]
+    memory = vars(machine.executor)["spaces"].of_class(name, "m")
+    words = memory.view(np.int32).reshape(case.blocks, -1, 2048)[:, :, OUT // 4 :]
     halves = words[:, :, : 2 * case.pops].reshape(*words.shape[:2], case.pops, 2)
     if case.to_lanes:
         return np.stack([halves[:, lane, :, 0] for lane in range(case.lanes)], axis=1)
@@ -228,13 +232,13 @@ cases = st.builds(
 
 @pytest.mark.slow
 @settings(max_examples=examples(120))
-@given(cases, st.sampled_from([None, 1]), st.booleans())
-def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None:
+@given(cases, st.sampled_from(EXECUTORS), st.booleans())
+def test_against_model(case: Case, executor: str, prompt: bool) -> None:
     """Deadlocks are those of the model, safe programs deliver every entry in order, unsafe ones are reported (PTO-006,
     PTO-009, PTO-028, PTO-029)."""
     model = Model(case)
     completes = model.run()
-    machine, buffer = load(case, block_rows=block_rows, prompt=prompt)
+    machine, buffer = load(case, executor=executor, prompt=prompt)
     if not completes:
         with pytest.raises(
             Deadlock, match=r"waits (to pop entry \d+ of|for a free slot to push entry \d+ to) channel @c"
@@ -253,22 +257,6 @@ def test_against_model(case: Case, block_rows: int | None, prompt: bool) -> None
             for lane in range(case.lanes):
                 wanted = [100 * block + 10 * i + lane for i in range(case.pops)]
                 assert got[block, lane].tolist() == wanted
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(40))
-@given(cases)
-def test_results_do_not_depend_on_batching(case: Case) -> None:
-    """All blocks together, and block by block, a safe program gives the same."""
-    model = Model(case)
-    if not model.run() or model.unsafe:
-        return
-    results: list[list[int]] = []
-    for block_rows in (None, 1):
-        machine, buffer = load(case, block_rows=block_rows)
-        launch(machine, case, buffer)
-        results.append(received(machine, case).ravel().tolist())
-    assert results[0] == results[1]
 
 
 def test_deadlock_says_who_waits_for_whom() -> None:
@@ -368,7 +356,7 @@ def test_lanes_beyond_the_channel() -> None:
     """Only as many units as a channel has lanes may take part."""
     case = Case(depth=2, period=1, lanes=2, seed=0, to_lanes=True, pushes=1, pops=1, ahead=1)
     wrong = text(case).replace("lanes 2", "lanes 1")
-    machine = Machine(Parser(context(), wrong, "channel.mlir").parse_module())
+    machine = machines.load(Parser(context(), wrong, "channel.mlir").parse_module())
     machine.launch("producer", [1, 0])
     machine.launch("consumer", [1, 0, 1])
     machine.chip.allocate("gm", 64)
@@ -382,7 +370,7 @@ def test_push_of_a_slot_hands_over_its_contents() -> None:
     case = Case(depth=1, period=1, lanes=1, seed=0, to_lanes=True, pushes=3, pops=3, ahead=1)
     aside = text(case).replace("slot @c[%i] of 1 by 8 as written ", "")
     assert aside != text(case)
-    machine = Machine(Parser(context(), aside, "channel.mlir").parse_module())
+    machine = machines.load(Parser(context(), aside, "channel.mlir").parse_module())
     launch(machine, case, machine.chip.allocate("gm", 8 * case.blocks))
     assert received(machine, case)[1, 0].tolist() == [100, 110, 120]
     assert {found.code for found in machine.chip.findings} == {"unwritten-slot"}

@@ -1,0 +1,1 @@
+"""Chips of cube and vector cores: what executors share that run their tables."""
