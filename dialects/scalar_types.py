@@ -8,16 +8,21 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
     DenseIntOrFPElementsAttr,
+    Float8E4M3FNType,
+    Float8E5M2Type,
     Float16Type,
     Float32Type,
+    Float64Type,
     IndexType,
     IntegerType,
+    Signedness,
 )
 from xdsl.ir import Attribute
 
 from ..operations.scalar_types import numpy_type
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 SCALAR_DIALECTS = ("arith", "math")
@@ -34,6 +39,21 @@ def kind_of(type: Attribute) -> str | None:
     if isinstance(type, IntegerType):
         return _INTEGER_KINDS.get(type.bitwidth)
     return _OTHER_KINDS.get(type.__class__)
+
+
+_FLOATS: tuple[type[Attribute], ...] = (
+    Float64Type, Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type,
+)  # fmt: skip
+
+
+def element_dtype(type: Attribute) -> np.dtype[Any] | None:
+    """Return the numpy type of the elements of a tile; None for a type that numpy does not have."""
+    if isinstance(type, IntegerType):
+        if type.bitwidth not in (8, 16, 32, 64):
+            return None
+        unsigned = type == IntegerType(type.bitwidth, Signedness.UNSIGNED)
+        return numpy_type(f"{'u' if unsigned else 'i'}{type.bitwidth}")
+    return numpy_type(type.name) if isinstance(type, _FLOATS) else None
 
 
 def dense_values(attribute: DenseIntOrFPElementsAttr) -> NDArray[Any]:

@@ -21,9 +21,9 @@ def load(
     counts: bool = False, threads: int | None = None, statistics: bool = False,
     check: bool | None = False, **options: Any,
 ) -> Machine:  # fmt: skip
-    """Return a machine with a program of the wafer loaded; see `Machine`. `threads` are for the core.
+    """Return a machine with a program loaded; see `Machine`. `threads` are for the core.
 
-    Other executors have one thread. Raises LoomError for a program of a chip, too.
+    Other executors have one thread. Raises LoomError for what tables do not hold.
     """
     fabric = _fabric(module)
     name = chosen() if executor is None else executor

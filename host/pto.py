@@ -24,13 +24,12 @@ from ..diagnostics.findings import Finding, once_each
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
 from ..dialects.pto.kernels import GetBlockIdxOp, GetBlockNumOp
+from ..dialects.scalar_types import element_dtype
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
 from ..passes.pto_bind_launch_arguments import BOUND, bind_launch_arguments
 from ..runtime import Deadlock, Machine
-from ..runtime.executors import AUTO, WARPS, chosen
 from ..runtime.places import Array
-from ..runtime.warps.tiles import element_dtype
 from ..targets import LANES
 from . import machines
 from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
@@ -42,10 +41,6 @@ __all__ = [
 
 Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
 """An array for a pointer, a number for a scalar."""
-
-CACHED_BYTES = 16 << 20
-"""Slots of the blocks that run together, and as much again for what goes in and out of them: measured, more spill the
-last-level cache before the other cores of the blocks have had their turn, fewer leave too little for one numpy call."""
 
 
 @dataclass(frozen=True)
@@ -149,18 +144,7 @@ class Program:
         if order not in (None, "eager", "prompt"):
             raise LoomError(f"order is '{order}'; use eager or prompt")
         prompt = order == "prompt" or (order is None and self.arch == "a5")
-        if chosen() != AUTO:
-            return machines.load(self.module, prompt=prompt)
-        return Machine(self.module, executor=WARPS, block_rows=self.block_rows(), prompt=prompt)
-
-    def block_rows(self) -> int:
-        """Return how many blocks run together: as many as have their slots in the cache."""
-        slots = [
-            op.slot_count.value.data * op.slot_size.value.data
-            for op in self.module.walk()
-            if isinstance(op, flow.TileOp) and op.slot_count is not None and op.slot_size is not None
-        ]
-        return max(1, CACHED_BYTES // max(1, 2 * max(slots, default=1)))
+        return machines.load(self.module, prompt=prompt)
 
 
 def _parameters(export: flow.ExportOp) -> list[Parameter]:

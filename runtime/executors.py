@@ -18,7 +18,7 @@ from .tables.format import Tables
 from .warnings import Warnings
 
 EXECUTOR = "LOOM_EXECUTOR"
-"""Environment variable: the executor that runs programs of the wafer, by name."""
+"""Environment variable: the executor that runs programs, by name."""
 
 AUTO = "auto"
 """In place of a name: that of `of_grid`."""
@@ -37,9 +37,6 @@ EXECUTORS = {"core": "core.executor", "reference": "reference.executor"}
 OF_CHIPS = {"core": "core.chip_executor", "reference": "reference.chip_executor"}
 """The same of programs of chips."""
 
-WARPS = "warps"
-"""Runs the IR of programs of chips, in the folder of its name."""
-
 
 def chosen() -> str:
     """Return the name of the executor that the environment asks for, or of the default one; it may be `AUTO`.
@@ -53,15 +50,12 @@ def chosen() -> str:
 
 
 def of(program: object) -> str:
-    """Return the name of the executor of a program: for one of the wafer that of the environment, or of `of_grid`.
-
-    Raises LoomError.
-    """
-    if not isinstance(program, Tables):
-        return WARPS
+    """Return the name of the executor of a program: that of the environment, or of `of_grid`. Raises LoomError."""
     name = chosen()
     if name != AUTO:
         return name
+    if not isinstance(program, Tables):
+        return next(iter(EXECUTORS))
     return of_grid(int(program["program"]["width"][0]) * int(program["program"]["height"][0]))
 
 
@@ -110,14 +104,14 @@ def load(
     name: str, program: object, warnings: Warnings, trace: IO[bytes] | None, options: Mapping[str, Any]
 ) -> Executor:
     """Return an executor of a name with a program loaded. Raises LoomError."""
-    if name not in (*EXECUTORS, WARPS):
+    if name not in EXECUTORS:
         raise LoomError(f"'{name}' is not an executor; the executors are: {', '.join(EXECUTORS)}")
-    known_as = OF_CHIPS if isinstance(program, Tables) and is_of_chip(program) else EXECUTORS
-    loader: Loader = import_module(f".{known_as.get(name, 'warps.machine')}", __package__).load
+    modules = OF_CHIPS if isinstance(program, Tables) and is_of_chip(program) else EXECUTORS
+    loader: Loader = import_module(f".{modules[name]}", __package__).load
     known = signature(loader).parameters
     for option in options:
         if option not in known:
             raise LoomError(f"the executor '{name}' has no option '{option}'")
-    if name in EXECUTORS and not isinstance(program, Tables):
+    if not isinstance(program, Tables):
         raise LoomError(f"the executor '{name}' runs tables, not {type(program).__name__}; assemble the program first")
     return loader(program, warnings, trace, **options)

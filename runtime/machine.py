@@ -31,16 +31,15 @@ FLOATS = ("f32", "f16", "bf16")
 
 
 class Machine:
-    """Executes a program: the tables of one of the wafer, or the module of one of a chip.
+    """Executes a program, given as its tables.
 
-    `executor` is one by name (`executors.EXECUTORS`, or `executors.OF_CHIPS`); by default that of a chip's program, or
-    for the wafer the one that the environment asks for. `trace` is a binary stream that gets one JSON object a line for
-    each record of the trace, of the kinds `trace_kinds` (`trace_lines.KINDS`) or all; with `trace_last` the executor
-    keeps only so many, the last. `prices` are instead of the target's, by default those that the environment names;
-    `counts` asks for counts of costs, and `statistics` for what units do with their cycles, of programs of the wafer.
-    `check` looks for races in these; None leaves that to the environment and the size of the grid. The other options
-    are the executor's own. Raises LoomError for a program that cannot be loaded (unknown operations, regions off the
-    grid, routes in a circle), or that the executor cannot run.
+    `executor` is one by name (`executors.EXECUTORS`); by default the one that the environment asks for. `trace` is a
+    binary stream that gets one JSON object a line for each record of the trace, of the kinds `trace_kinds`
+    (`trace_lines.KINDS`) or all; with `trace_last` the executor keeps only so many, the last. `prices` are instead of
+    the target's, by default those that the environment names; `counts` asks for counts of costs, and `statistics` for
+    what units do with their cycles, of programs of the wafer. `check` looks for races in these; None leaves that to the
+    environment and the size of the grid. The other options are the executor's own. Raises LoomError for a program that
+    cannot be loaded (unknown operations, regions off the grid, routes in a circle), or that the executor cannot run.
     """
 
     def __init__(

@@ -28,10 +28,9 @@ TESTS = Path(__file__).parent
 OF_PROGRAMS = ("runtime", "frontend", "host", "examples")
 """Folders with tests that run programs: their tests are tried on every executor named."""
 OF_NONE = (
-    "runtime/core", "runtime/tables", "runtime/fabric", "runtime/reference", "runtime/warps", "examples/pto",
-    "host/test_pto.py", "host/test_pto_check_values.py", "host/test_pto_control_flow.py", "host/test_pto_layouts.py",
+    "runtime/core", "runtime/tables", "runtime/fabric", "runtime/reference",
 )  # fmt: skip
-"""Tests of parts of the engine, which run no programs on a machine, and of PTO."""
+"""Tests of parts of the engine, which run no programs on a machine."""
 
 for name, share in SHARES.items():
     settings.register_profile(name, deadline=None, max_examples=100 // share, derandomize=name != "search")

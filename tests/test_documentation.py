@@ -78,7 +78,7 @@ def test_parts_of_the_engine_exist() -> None:
         name for names in re.findall(r"\*\* \(((?:`\w+`(?:, )?)+)\)", engine) for name in re.findall(r"\w+", names)
     ]
     assert len(named) > 20
-    folders = (ROOT / "runtime", ROOT / "runtime" / "warps")
+    folders = (ROOT / "runtime", ROOT / "runtime" / "chips", ROOT / "runtime" / "reference")
     assert [name for name in named if not any((folder / f"{name}.py").exists() for folder in folders)] == []
 
 

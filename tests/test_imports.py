@@ -35,11 +35,11 @@ LAYERS: list[set[str]] = [
 WITHOUT_XDSL = ["analysis", "csl", "operations", "runtime", "targets"]
 """Folders that know no IR; `analysis.pto` and `analysis.wse` read it for the rest of analysis."""
 
-READS_IR = ("loomir.analysis.pto", "loomir.analysis.wse", "loomir.runtime.warps")
-"""Exempt of these. The executor of chips in `runtime.warps` interprets IR, and is loaded by its name only."""
+READS_IR = ("loomir.analysis.pto", "loomir.analysis.wse")
+"""Exempt of these."""
 
 BELOW_RUNTIME = {"diagnostics", "operations", "runtime", "targets"}
-"""What the engine may import, all but the executor in `runtime.warps`."""
+"""What the engine may import."""
 
 
 @lru_cache
@@ -82,40 +82,9 @@ def test_algorithms_and_tables_know_no_ir(folder: str) -> None:
 
 def test_the_engine_knows_executors_by_name_only() -> None:
     for module in graph().find_descendants("loomir.runtime") | {"loomir.runtime"}:
-        if not module.startswith("loomir.runtime.warps"):
-            imported = graph().find_modules_directly_imported_by(module)
-            homes = {name.split(".")[1] for name in imported if name.startswith("loomir.")}
-            assert homes <= BELOW_RUNTIME, module
-            assert not any(name.startswith("loomir.runtime.warps") for name in imported), module
-
-
-def test_the_executor_of_chips_is_imported_for_pto_alone() -> None:
-    importers = {
-        module
-        for module in graph().modules
-        if not module.startswith("loomir.runtime.warps")
-        and any(name.startswith("loomir.runtime.warps") for name in graph().find_modules_directly_imported_by(module))
-    }
-    assert importers == {"loomir.host.pto"}
-
-
-TESTS_WITH_THE_EXECUTOR_OF_CHIPS = {
-    "operations/test_integers.py",
-    "operations/test_pto_tiles.py",
-    "operations/test_scalar_types.py",
-}
-"""Tests outside of `runtime/warps` that use it."""
-
-
-def test_tests_of_the_executor_of_chips_are_in_a_folder() -> None:
-    tests = ROOT / "tests"
-    found = {
-        path.relative_to(tests).as_posix()
-        for path in tests.rglob("*.py")
-        if "from loomir.runtime.warps" in path.read_text(encoding="utf-8")
-    }
-    outside = {name for name in found if not name.startswith("runtime/warps/")}
-    assert outside - {"test_imports.py"} == TESTS_WITH_THE_EXECUTOR_OF_CHIPS
+        imported = graph().find_modules_directly_imported_by(module)
+        homes = {name.split(".")[1] for name in imported if name.startswith("loomir.")}
+        assert homes <= BELOW_RUNTIME, module
 
 
 @pytest.mark.slow

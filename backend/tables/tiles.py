@@ -59,8 +59,8 @@ def element_of(type: Attribute, op: Operation) -> int:
     element = type.element_type
     name = _FLOATS.get(element.__class__)
     if isinstance(element, IntegerType):
-        unsigned = element.signedness.data == Signedness.UNSIGNED
-        name = f"{'u' if unsigned else 'i'}{element.width.data}"
+        unsigned = element == IntegerType(element.bitwidth, Signedness.UNSIGNED)
+        name = f"{'u' if unsigned else 'i'}{element.bitwidth}"
     number = ELEMENT.get(name or "", TILE_ELEMENTS)
     if number >= TILE_ELEMENTS:
         raise LoomError(f"tiles of {element} are not supported in computations", location_of(op))

@@ -8,6 +8,8 @@ import numpy as np
 
 from .. import wait_graph
 from ..places import Array, Unit
+from ..reports import channel_remedies
+from ..reports.channel_remedies import remedy
 from ..tables.format import Tables
 from ..tables.instructions import SLOTS
 from .balance import by_lane
@@ -76,9 +78,21 @@ class _End:
     def remedy(self, *, held: bool) -> str:
         """Return what to do about cores that wait for each other's entries or credits."""
         chip, number = self._chip, self._wait.channel
-        if any(_lost(chip, number, self._counts(number, row)) for row in chip.rows(number)):
-            return "free each entry before the next pop: a later free may return no credit"
-        return "let one of them push before it pops, or give the channel more slots"
+        others = [
+            self._progress(other)
+            for other, ends in enumerate(chip.sides)
+            if other != number and ends == chip.sides[number]
+        ]
+        return remedy(self._progress(number), others)
+
+    def _progress(self, number: int) -> channel_remedies.Counts:
+        """Return how far a channel has come, on the row of the grid that is the least far."""
+        chip, record = self._chip, self._chip.tables["channels"][number]
+        rows = [self._counts(number, row) for row in chip.rows(number)]
+        return channel_remedies.Counts(
+            chip.text(record["name"]), int(record["depth"]), min(min(row.waited) for row in rows),
+            min(min(row.released) for row in rows), any(_lost(chip, number, row) for row in rows),
+        )  # fmt: skip
 
     def explanation(self, places: Array, units: str) -> str | None:
         """Return None: the wait itself says how often each core has pushed, popped and freed."""

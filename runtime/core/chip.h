@@ -75,12 +75,6 @@ struct chip_tables {
 #undef FIELD
 };
 
-/* Instructions of cores alone, behind those of PEs. */
-enum {
-    I_tile = CONTROL_COUNT, I_tile_apply, I_tile_print, I_tile_get, I_acquire, I_commit, I_wait, I_release, I_drain,
-    CHIP_CONTROL_COUNT
-};
-
 /* What has happened, as runtime/chips/records.py has it. */
 enum {
     CHIP_DIVISION_BY_ZERO = 1, CHIP_ASSERTION, CHIP_FAILURE, CHIP_STEP_LIMIT, CHIP_BEYOND_LANES, CHIP_TILE_NEGATIVE,

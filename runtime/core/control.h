@@ -11,6 +11,10 @@
     I(apply) I(activate) I(block) I(unblock) I(set_fifo_length) I(assert_) I(print) I(directive) I(timestamp)          \
     I(set_exception_mask) I(check_exceptions) I(fail)
 
+/* Those of cores of chips alone */
+#define CHIP_CONTROL(I)                                                                                                \
+    I(tile) I(tile_apply) I(tile_print) I(tile_get) I(acquire) I(commit) I(wait) I(release) I(drain)
+
 /* A tick that is counted; loads and stores of elements whose address is known, and those that races are looked for at */
 #define PREPARED(I) I(counted_tick) I(load_i16) I(load_i32) I(load_16) I(load_32) I(store_16) I(store_32) \
     I(checked_load) I(checked_store)
@@ -18,6 +22,8 @@
 enum {
 #define NUMBER(name) I_##name,
     CONTROL(NUMBER) CONTROL_COUNT,
+    BEFORE_CHIP_CONTROL = CONTROL_COUNT - 1,
+    CHIP_CONTROL(NUMBER) ALL_CONTROL_COUNT,
     BEFORE_PREPARED = 191,
     PREPARED(NUMBER)
 #undef NUMBER

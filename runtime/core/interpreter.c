@@ -715,7 +715,7 @@ int interpret(struct core *core, struct pe *pe, cycle now) {
 
 const char *core_instruction(uint32_t number) {
 #define NAME(name) #name,
-    static const char *const names[] = {CONTROL(NAME)};
+    static const char *const names[] = {CONTROL(NAME) CHIP_CONTROL(NAME)};
 #undef NAME
-    return number < CONTROL_COUNT ? names[number] : "";
+    return number < ALL_CONTROL_COUNT ? names[number] : "";
 }

@@ -463,7 +463,8 @@ def tile_apply(core: Core, a: int, b: int, c: int) -> None:
     _check_use(core, destination, writes=True)
     out = view(core, destination)
     operands: list[Array] = []
-    for operand, kind in zip(row.sources, row.kinds, strict=True):
+    sources: list[tuple[int, int]] = list(zip(row.sources, row.kinds, strict=True))
+    for operand, kind in sources:
         if operand == NO_REGISTER:
             continue
         if operand >= FRAME_DESCRIPTOR:
@@ -546,7 +547,8 @@ def tile_get(core: Core, a: int, b: int, c: int) -> None:
     """Read the first element of a tile, 0 of an empty one."""
     source = core.tile(b)
     elements = view(core, source).ravel()
-    kind = ELEMENTS[source.row.element]
+    number: int = source.row.element
+    kind = ELEMENTS[number]
     bits = int(elements[:1].view(f"u{elements.itemsize}")[0]) if elements.size else 0
     signed = kind.replace("u", "i")
     core.registers[a] = from_bits(bits, signed) if signed in KIND else bits

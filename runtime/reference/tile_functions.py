@@ -39,10 +39,10 @@ def is_float(dtype: np.dtype[Any]) -> bool:
 def wide(source: Array) -> Array:
     """Return numbers as doubles: those that are none, integers of 64 bits, as the doubles next to them that are odd, so
     that rounding these once more rounds once."""
-    if source.dtype in (np.int64, np.uint64):
-        one = source.dtype.type
+    if source.dtype.kind in "iu" and source.dtype.itemsize == 8:
+        low = np.asarray(0x7FF, source.dtype)
         large = (source > 1 << 53) | (source < -(1 << 53)) if source.dtype.kind == "i" else source > 1 << 53
-        odd = (source & ~one(0x7FF)) | np.where(source & one(0x7FF) != 0, one(0x800), one(0))
+        odd: Array = (source & ~low) | np.where(source & low != 0, low + low.dtype.type(1), low - low)
         source = np.where(large, odd, source)
     return source.astype(np.float64)
 
@@ -58,7 +58,7 @@ def odd_singles(values: Array) -> Array:
 
 def narrow(values: Array, dtype: np.dtype[Any]) -> Array:
     """Return floats rounded once to a type, to even on a tie."""
-    if values.dtype == np.float64 and dtype not in (np.float64, np.float32):
+    if values.dtype == np.float64 and dtype.itemsize < 4:
         values = odd_singles(values)
     return values.astype(dtype)
 
@@ -233,8 +233,9 @@ def copy(destination: Array, sources: Sequence[Array], row: Any) -> None:
     values = source.reshape(destination.shape).copy()
     if row.options & RELU:
         values = larger(values, np.zeros((), values.dtype))
+    rounding: int = row.rounding
     values = convert(
-        values, destination.dtype, ROUNDINGS[row.rounding], saturate=bool(row.options & SATURATES),
+        values, destination.dtype, ROUNDINGS[rounding], saturate=bool(row.options & SATURATES),
         wrap=bool(row.options & WRAPS),
     )  # fmt: skip
     if row.options & ACCUMULATES:
@@ -323,7 +324,7 @@ def _multiply_matrices(destination: Array, sources: Sequence[Array], row: Any) -
     destination[...] = typed(total, destination.dtype)
 
 
-_FUNCTIONS: dict[str, Function] = {
+BY_NAME: dict[str, Function] = {
     "copy": copy,
     "fill": _fill,
     "add": _elementwise(np.add),
@@ -344,6 +345,7 @@ _FUNCTIONS: dict[str, Function] = {
     "matrix_multiply": _multiply_matrices,
     "matrix_multiply_add": _multiply_matrices,
 }
+"""What each function of `operations.tile_functions` computes."""
 
-FUNCTIONS: tuple[Function, ...] = tuple(_FUNCTIONS[name] for name in TILE_FUNCTIONS)
-"""What each function of `operations.tile_functions` computes, by number."""
+FUNCTIONS: tuple[Function, ...] = tuple(BY_NAME[name] for name in TILE_FUNCTIONS)
+"""The same by number."""

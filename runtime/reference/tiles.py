@@ -38,17 +38,20 @@ class Tile:
     @property
     def dtype(self) -> np.dtype[Any]:
         """numpy's type of its elements."""
-        return TYPES[self.row.element]
+        number: int = self.row.element
+        return TYPES[number]
 
     @property
     def channel(self) -> int | None:
         """The channel whose entry it is, if it is one."""
-        return None if self.row.channel == NONE or self.number < 0 else self.row.channel
+        channel: int = self.row.channel
+        return None if channel == NONE or self.number < 0 else channel
 
     @property
     def role(self) -> str:
         """What it is to its entry."""
-        return ROLES[self.row.role]
+        number: int = self.row.role
+        return ROLES[number]
 
     @property
     def bytes(self) -> int:
@@ -85,7 +88,8 @@ def view(core: Core, tile: Tile) -> Array:
     low = tile.address + itemsize * sum(reach for reach in reaches if reach < 0)
     end = tile.address + itemsize * (1 + sum(reach for reach in reaches if reach > 0))
     _guard(core, tile, low, end)
-    memory = core.row.machine.spaces.bytes[tile.row.space]
+    number: int = tile.row.space
+    memory = core.row.machine.spaces.bytes[number]
     strides = tuple(
         stride * itemsize if extent > 1 else 0 for extent, stride in zip(tile.extents, tile.strides, strict=True)
     )
@@ -109,7 +113,8 @@ def _first_byte(core: Core, tile: Tile) -> int:
 
 def _guard(core: Core, tile: Tile, low: int, end: int) -> None:
     """Find a tile whose bytes from `low` to `end` are not in its memory, or not in one array."""
-    space, spaces = tile.row.space, core.row.machine.spaces
+    spaces = core.row.machine.spaces
+    space: int = tile.row.space
     shape = (len(tile.extents), *tile.extents)
     arrays = spaces.arrays[space]
     inside = next((place for place in reversed(range(len(arrays))) if arrays[place][0] <= low), None)

@@ -200,15 +200,15 @@ class _CodeChecker:
         naming = [SLOT[kind] for kind in ("operation", "trap", "tile_apply")]
         for entry in np.flatnonzero(np.isin(uses.kind, naming)).tolist():
             body, row = int(uses.body[entry]), int(uses.row[entry])
+            section = slot_section(SLOTS[int(uses.kind[entry])])
             if uses.kind[entry] == SLOT["trap"]:
                 trap = tables["traps"][row]
                 operands = [*trap["operands"].tolist()[: int(trap["count"])], int(trap["result"])]
                 if any(operand >= STATIC_DESCRIPTOR for operand in operands):
                     self.refuse(f"row {row} of 'traps' does not name registers")
             else:
-                operation = tables[slot_section(SLOTS[uses.kind[entry]])][row]
+                operation = tables[section][row]
                 operands = [int(operation["destination"]), *operation["sources"].tolist()]
-            section = slot_section(SLOTS[uses.kind[entry]])
             registers, descriptors = self.operand_bits(bodies[body], operands, section, row)
             before = self.reads.get((body, int(uses.slot[entry])), (0, 0))
             self.reads[body, int(uses.slot[entry])] = before[0] | registers, before[1] | descriptors

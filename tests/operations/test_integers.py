@@ -7,8 +7,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import inf, nan
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -22,9 +20,8 @@ from loomir.frontend import types
 from loomir.frontend.values import Lanes
 from loomir.operations import integers
 from loomir.operations.dsd_table import OPERATIONS as DSD_OPERATIONS
-from loomir.operations.scalar_types import numpy_type
 from loomir.runtime.reference.arithmetic import element
-from loomir.runtime.warps import codegen, scalars, tile_arithmetic
+from loomir.runtime.reference.tile_functions import BY_NAME
 
 BYTES = range(-128, 128)
 PAIRS = list(product(BYTES, BYTES))
@@ -148,22 +145,10 @@ def test_floats_end_at_the_limits() -> None:
 # Those who compute integers
 
 
-@pytest.mark.parametrize("kind", WIDTHS)
-@pytest.mark.parametrize("name", BINARY)
-def test_arrays_of_the_engine(name: str, kind: str) -> None:
-    function = scalars._function(name, (kind, kind, kind), 0)
-    assert function is not None
-    columns = [np.array(column, numpy_type(kind)).reshape(1, -1) for column in zip(*pairs(kind, name), strict=True)]
-    with np.errstate(all="ignore"):
-        assert function(*columns).ravel().tolist() == expected(name, kind)
-
-
 @pytest.mark.parametrize("name", [*integers.COUNTS, "math.absi"])
-def test_unary_operations_of_the_engine(name: str) -> None:
-    function, compute = scalars._function(name, ("i8", "i8"), 0), integers.function(name, 8)
-    assert function is not None
-    found = function(np.array(BYTES, np.int8).reshape(1, -1)).ravel().tolist()
-    assert found == [compute(value) for value in BYTES]
+def test_unary_operations(name: str) -> None:
+    compute = integers.function(name, 8)
+    found = [compute(value) for value in BYTES]
     text = [f"{value % 256:08b}" for value in BYTES]
     count = {
         "math.ctpop": lambda bits: bits.count("1"),
@@ -186,15 +171,8 @@ def test_comparisons(number: int, kind: str) -> None:
         order = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}[name[-2:]]
         read = "% 256" if name[0] == "u" else ""
         assert wanted == eval(f"[a {read} {order} b {read} for a, b in some]", {"some": some})
-    function = scalars._function("arith.cmpi", (kind, kind, "i1"), number)
-    assert function is not None
-    columns = [np.array(column, numpy_type(kind)).reshape(1, -1) for column in zip(*some, strict=True)]
-    assert function(*columns).ravel().tolist() == wanted
     op = operation("arith.cmpi", mlir(kind), predicate=number)
     assert [folded(op, pair) for pair in some[:300]] == wanted[:300]
-    text = codegen._integer_comparison(cast("arith.CmpiOp", op), ["a", "b"])
-    if text is not None:
-        assert eval(f"[{text} for a, b in some]", {"some": some}) == wanted
 
 
 @pytest.mark.parametrize(
@@ -210,44 +188,8 @@ def test_conversions(name: str, source: str, result: str) -> None:
     read = [value % (1 << bits) for value in signed] if name == "arith.extui" else signed
     wanted = [value % 2 if result == "i1" else (value + word // 2) % word - word // 2 for value in read]
     assert [convert(value) for value in values] == wanted
-    function = scalars._function(name, (source, result), 0)
-    assert function is not None
-    assert [function(bool(value) if source == "i1" else value) for value in values] == wanted
-    assert function(np.array(values, numpy_type(source)).reshape(1, -1)).ravel().tolist() == wanted
     op = operation(name, mlir(source), mlir(result))
     assert [folded(op, [value]) for value in values] == wanted
-
-
-def generated(op: Operation, kind: str, constant: int | None = None) -> Callable[[int, int], int] | None:
-    """The expression of generated code as a function; None where it calls the engine's."""
-    writer = cast("Any", SimpleNamespace(number=lambda value: constant))
-    text = codegen._Writer.integer(writer, op, kind, ["a", "b"])
-    return None if text is None else eval(f"lambda a, b: {text}")
-
-
-@pytest.mark.parametrize("kind", WIDTHS)
-@pytest.mark.parametrize("name", BINARY)
-def test_generated_code(name: str, kind: str) -> None:
-    op, compute = operation(name, mlir(kind)), integers.function(name, WIDTHS[kind])
-    function = generated(op, kind)
-    if function is not None:
-        assert [function(a, b) for a, b in pairs(kind, name)] == expected(name, kind)
-    # Some expressions are made only where the second operand is known.
-    for constant in (1, 2, 3, 7, 127):
-        function = generated(op, kind, constant)
-        if function is not None:
-            for a, _ in pairs(kind)[:: 256 if kind == "i8" else 1]:
-                assert function(a, constant) == compute(a, constant), (a, constant)
-
-
-def test_generated_code_wraps_an_index_unless_it_is_small() -> None:
-    """Sums of what has fewer bits cannot overflow an index, and are computed as they are."""
-    small = arith.IndexCastOp(test.TestOp(result_types=[IntegerType(16)]).results[0], IndexType())
-    large = test.TestOp(result_types=[IndexType()]).results[0]
-    for right, wraps in ((small.result, False), (large, True)):
-        op = arith.AddiOp(small.result, right)
-        text = codegen._Writer.integer(cast("Any", SimpleNamespace(number=lambda value: None)), op, "index", ["a", "b"])
-        assert (text != "a + b") == wraps
 
 
 SYMBOLS = {
@@ -322,5 +264,5 @@ def test_operations_on_tiles(name: str) -> None:
     columns = [np.array(column, np.int8).reshape(1, -1) for column in zip(*pairs("i8", arith_name), strict=True)]
     out = np.zeros_like(columns[0])
     with np.errstate(all="ignore"):
-        tile_arithmetic.KERNELS[name](out, columns, {})
+        BY_NAME[name](out, columns, None)
     assert out.ravel().tolist() == expected(arith_name, "i8")

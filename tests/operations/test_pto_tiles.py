@@ -9,7 +9,7 @@ from loomir.dialects.pto import tile_functions
 from loomir.dialects.pto.tiles import TableOperation
 from loomir.operations.pto_tiles import OPERATIONS
 from loomir.operations.tile_functions import FUNCTIONS
-from loomir.runtime.warps.tile_arithmetic import KERNELS
+from loomir.runtime.reference.tile_functions import BY_NAME
 
 
 def test_operations_have_the_operands_of_their_functions() -> None:
@@ -23,7 +23,7 @@ def test_only_elementwise_functions_repeat_elements_or_take_numbers() -> None:
 
 
 def test_every_function_is_computed() -> None:
-    assert set(KERNELS) == set(FUNCTIONS)
+    assert set(BY_NAME) == set(FUNCTIONS)
 
 
 def test_every_row_has_a_class_of_its_name() -> None:

@@ -10,11 +10,11 @@ import pytest
 from xdsl.dialects import builtin
 
 from loomir.diagnostics.errors import LoomError
+from loomir.dialects.scalar_types import element_dtype
 from loomir.frontend import scalars
 from loomir.host.compilation import dtype_of
 from loomir.host.sdk.runtime import dtype_of as dtype_of_argument
 from loomir.operations.scalar_types import EXTENSION_NAMES, NUMPY_NAMES, numpy_type
-from loomir.runtime.warps.tiles import element_dtype
 
 WIDTH = re.compile(r"(bf|f|i|u)(\d+)")
 ONE_AND_A_HALF = 1.5

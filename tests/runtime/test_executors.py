@@ -38,15 +38,6 @@ def test_the_name_counts_before_the_environment(monkeypatch: pytest.MonkeyPatch)
     assert Machine(tables_of(EMPTY), executor="reference").executor_name == "reference"
 
 
-def test_a_program_of_the_wafer_on_the_executor_of_chips(monkeypatch: pytest.MonkeyPatch) -> None:
-    message = r"'warps' runs programs of chips \(.*\); those of the wafer run on 'core' and 'reference'"
-    with pytest.raises(LoomError, match=message):
-        Machine(parse(EMPTY))
-    monkeypatch.setenv(executors.EXECUTOR, "warps")
-    with pytest.raises(LoomError, match="LOOM_EXECUTOR is 'warps'; the executors are: core, reference, and auto"):
-        machines.load(parse(EMPTY))
-
-
 def test_any_executor_is_the_core() -> None:
     """Also where a program has all that the first core lacked: switches, messages, exceptions."""
     route = "flow.color @c = 1 flow.route @c on [0, :] from [ramp] to [ramp] switch [to []]"
@@ -93,19 +84,38 @@ def test_large_grids_without_a_core(capsys: pytest.CaptureFixture[str], monkeypa
     assert capsys.readouterr().err == ""
 
 
+CHIP = """flow.fabric @k target "a5" grid 1 by 2 {
+  flow.units @core on [0, :] words 16 { flow.func @main { flow.return } flow.export @main as "main" }
+}"""
+
+
 @pytest.mark.parametrize("executor", ["auto", "core", "reference"])
-def test_a_program_of_a_chip_on_executors_of_the_wafer(executor: str) -> None:
-    with pytest.raises(LoomError, match="tables hold programs of wafers, and a5 is a chip of cube and vector cores"):
-        machines.load(parse(EMPTY.replace("wse3", "a5")), executor=executor)
+def test_a_program_of_a_chip(executor: str) -> None:
+    machine = machines.load(parse(CHIP), executor=executor)
+    assert machine.executor_name == ("core" if executor == "auto" else executor)
+    machine.launch("main")
+    machine.run()
+    assert machine.statistics()["task_runs"] == 2
 
 
-@pytest.mark.parametrize("name", [*executors.EXECUTORS, "warps"])
+@pytest.mark.usefixtures("without_core")
+def test_a_program_of_a_chip_without_a_core() -> None:
+    assert machines.load(parse(CHIP)).executor_name == "reference"
+
+
+def test_an_executor_that_there_is_not() -> None:
+    with pytest.raises(LoomError, match="'warps' is not an executor; the executors are: core, reference"):
+        Machine(tables_of(CHIP), executor="warps")
+
+
+@pytest.mark.parametrize("name", executors.EXECUTORS)
 def test_a_program_that_it_cannot_run(name: str) -> None:
     with pytest.raises(LoomError, match=rf"the executor '{name}' runs .*, not int"):
         Machine(3, executor=name)
 
 
-@pytest.mark.parametrize("name", [*executors.EXECUTORS, "warps"])
-def test_an_option_that_it_does_not_have(name: str) -> None:
+@pytest.mark.parametrize("name", executors.EXECUTORS)
+@pytest.mark.parametrize("text", [EMPTY, CHIP])
+def test_an_option_that_it_does_not_have(name: str, text: str) -> None:
     with pytest.raises(LoomError, match=rf"the executor '{name}' has no option 'speed'"):
-        Machine(parse(EMPTY), executor=name, speed=2)
+        Machine(tables_of(text), executor=name, speed=2)

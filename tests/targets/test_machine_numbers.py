@@ -37,8 +37,9 @@ SHIFTS = (14, 15, 16, 25, 28)
 
 ELSEWHERE = {
     "operations/cb16.py": "the sign of a 16-bit float",
-    "runtime/warps/units.py": "entries of a cache",
-    "runtime/warps/tiles.py": "bytes between arrays of the host, which no machine has",
+    "runtime/chips/records.py": "elements of a tile that no chip has room for",
+    "runtime/reference/cores.py": "halfwords of the instructions of tables",
+    "runtime/chips/chip.py": "bytes between arrays of the host, which no machine has",
     "runtime/fabric/classes.py": "how many classes the numbers of classes have room for",
     "runtime/fabric/connect.py": "entries that an index of 16 bits reaches",
     "runtime/fabric/model.py": "wavelets that are surely received where nothing is known",
