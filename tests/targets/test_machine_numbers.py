@@ -38,6 +38,7 @@ SHIFTS = (14, 15, 16, 25, 28)
 ELSEWHERE = {
     "operations/cb16.py": "the sign of a 16-bit float",
     "runtime/chips/records.py": "elements of a tile that no chip has room for",
+    "runtime/reference/arithmetic.py": "a carry between 16-bit elements",
     "runtime/reference/cores.py": "halfwords of the instructions of tables",
     "runtime/chips/chip.py": "bytes between arrays of the host, which no machine has",
     "runtime/fabric/classes.py": "how many classes the numbers of classes have room for",

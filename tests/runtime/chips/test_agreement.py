@@ -104,7 +104,7 @@ def fabric(body: str) -> str:
 
 @st.composite
 def applications(draw: st.DrawFn) -> tuple[str, str, np.ndarray]:
-    """A function on tiles of any types and layouts, which may overlap: the text, the type of what is written, memory."""
+    """A function on tiles of any types and layouts, which may overlap: its text, the type that it writes, memory."""
     name = draw(st.sampled_from(list(FUNCTIONS)))
     row = FUNCTIONS[name]
     into = draw(st.sampled_from(FLOATS if name in OF_FLOATS else list(TYPES)))
