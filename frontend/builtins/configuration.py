@@ -13,6 +13,7 @@ from ...targets.model import LEVELS
 from ...targets.wavelets import FILTER_WORDS, SETTINGS
 from .. import control, emit, types
 from ..calls import call
+from ..errors import Refused
 from ..evaluator import Evaluator
 from ..places import Memory
 from ..registry import GUARD, Table, Where
@@ -31,6 +32,7 @@ def _register(ev: Evaluator, node: syntax.Builtin, address: Value, *, writes: bo
     ranges = node.arguments[-1] if checks and len(node.arguments) == (2 if node.name == "get_config" else 3) else None
     allowed = [registers.addresses] if ranges is None else _ranges(ev, ranges)
     if is_ssa(address.data):
+        _check_at_run_time(ev, node, address.data, allowed)
         base = emit.binary(ev.code, "*", types.U16, address.data, ev.code.constant(types.U16, 2))
         for each in allowed:
             _note(ev, each, writes=writes)
@@ -42,9 +44,26 @@ def _register(ev: Evaluator, node: syntax.Builtin, address: Value, *, writes: bo
     return Memory(Address(None, 0, 1, 2 * number), types.U16, const=False)
 
 
+def _known_ranges(allowed: list[range]) -> str:
+    return " and ".join(f"{each.start:#x} to {each[-1]:#x}" for each in allowed)
+
+
+def _check_at_run_time(ev: Evaluator, node: syntax.Builtin, address: SSAValue, allowed: list[range]) -> None:
+    """Emit a check of an address: behind that of the last register, or before the first, is other memory."""
+    code, found = ev.code, None
+    code.at(ev.source, node.start)
+    for each in allowed:
+        place = emit.binary(code, "-", types.U16, address, code.constant(types.U16, each.start))
+        test = emit.binary(code, "<=", types.U16, place, code.constant(types.U16, len(each) - 1))
+        found = test if found is None else emit.binary(code, "|", types.BOOL, found, test)
+    assert found is not None
+    message = f"{{u}} is not the address of a configuration register; use an address from {_known_ranges(allowed)}"
+    code(wse.AssertOp(found, message, address))
+
+
 def _check_address(ev: Evaluator, argument: syntax.Expression, number: int, allowed: list[range]) -> None:
     if not any(number in each for each in allowed):
-        known = " and ".join(f"{each.start:#x} to {each[-1]:#x}" for each in allowed)
+        known = _known_ranges(allowed)
         ev.fail(argument, f"{number:#x} is not the address of a configuration register; use an address from {known}")
 
 
@@ -161,6 +180,25 @@ def _changes(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     else:
         ev.session.changing_colors.add(int(ev.data(color, argument, "a color")))
     return VOID
+
+
+@TABLE.row("@loom_names_color(address)", where=Where.PE)
+def _names_color(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Refuse what is not the word address of a register of a color; note that the routes of that color are changed."""
+    (argument,) = node.arguments
+    address = ev.expr(argument)
+    if not types.is_integer(address.type):
+        message = f"a color, or the word address of one of its registers, is needed here, not a '{address.type}'"
+        raise Refused(ev.error(node, f"<tile_config>: {message}").diagnostics)
+    if is_ssa(address.data):
+        return VOID
+    number, target = int(ev.data(address, argument, "the address of a register")), ev.session.target
+    for first in (target.registers.colors, target.registers.switches, *target.registers.positions):
+        if number in range(first, first + target.routable_colors):
+            ev.session.changing_colors.add(number - first)
+            return VOID
+    message = f"{number:#x} is not the word address of a register of a color; get_color_config_addr returns those"
+    raise Refused(ev.error(node, f"<tile_config>: {message}").diagnostics)
 
 
 @TABLE.row("@loom_filters_change()", where=Where.PE)

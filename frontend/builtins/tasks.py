@@ -60,6 +60,15 @@ def bind_task(
     if kind is wse.TaskKind.DATA and count == 0:
         ev.fail(arguments[0], f"data task '{task.data.name}' has no parameter; it is given the wavelet's data")
     previous = pe.bindings.get((kind, number))
+    dispatches = previous is not None and (ev.frame.module.is_library or previous.task.module.is_library)
+    if dispatches and kind is wse.TaskKind.LOCAL and number == ev.session.target.teardown_task:
+        own = previous if ev.frame.module.is_library else None
+        source, at = (ev.source, node) if own is None else (own.source, own.node)
+        message = (
+            f"local task id {number} starts the handlers that @set_teardown_handler and @set_empty_queue_handler set, "
+            "which this program has; bind the task to another id, or leave the handlers out"
+        )
+        raise CslError([Diagnostic(source, at.start, at.end, message)])
     if previous is not None:
         ev.fail(
             node,

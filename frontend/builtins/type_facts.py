@@ -39,6 +39,8 @@ def _is_type(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             return boolean(isinstance(type, types.Descriptor))
         case "register":
             return boolean(type in DSR_TYPES)
+        case "directions":
+            return boolean(isinstance(type, types.Array) and type.element is types.DIRECTION)
         case kind:
             raise AssertionError(kind)
 

@@ -63,9 +63,29 @@ static void send_control(struct core *core, struct pe *pe, const struct queue *q
     }
 }
 
-/* Counts wavelets that leave. */
+/* Reports a control wavelet whose first command, which is for this router, tears a color down with fixed routes. */
+static void check_commands(struct core *core, const struct pe *pe, const struct queue *queue, const struct run *wavelets) {
+    enum { COMMAND_SHIFT = 22, COMMAND_CODES = 3, TEARDOWN_COMMAND = 3 };
+    int32_t color = queue->colors[pe->unit];
+    for (uint32_t k = 0; color >= 0 && k < wavelets->count && ramp_of(core, pe, queue) == NULL; k++) {
+        uint32_t word = 0;
+        memcpy(&word, wavelets->at + (ptrdiff_t)k * wavelets->step, wavelets->size < sizeof word ? wavelets->size : sizeof word);
+        if ((word >> COMMAND_SHIFT & COMMAND_CODES) == TEARDOWN_COMMAND) {
+            struct finding finding = {.code = TEARDOWN, .pe = pe->number, .task = NO_ROW,
+                                      .where = core->tables.colors[color].where,
+                                      .cycle = wavelets->first + (cycle)k * wavelets->rate, .values = {color}};
+            note_error(core, &finding);
+            return;
+        }
+    }
+}
+
+/* Counts wavelets that leave, and looks at the commands of control wavelets. */
 static void count_wavelets(struct core *core, struct pe *pe, uint32_t place, const struct run *wavelets) {
     const struct queue *queue = &pe->class->queues[place];
+    if (wavelets->control && queue->network == 0) {
+        check_commands(core, pe, queue, wavelets);
+    }
     core->wavelets += wavelets->count;
     if (queue->flags[pe->unit] & PARTLY_UNREAD) {
         queue->unread[pe->unit] += wavelets->count;

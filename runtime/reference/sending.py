@@ -15,7 +15,7 @@ from .multicast import Multicast, Part
 from .pes import Issue
 from .queues import OutputQueue, Run
 from .sends import Send
-from .switches import Passage, is_ignored
+from .switches import TEARDOWN, Passage, command, is_ignored
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -44,6 +44,9 @@ def transmit(
     if stream.transforms and queue.network is None:
         payload = [word ^ pe.control_mask if word & CONTROL_MARK == CONTROL_MARK else word for word in payload]
         sections = list(_sections(payload, first, rate))
+    for wavelets, when, control in sections:
+        if control and queue.network is None and machine.routers_of(pe, queue) is None:
+            _check_commands(machine, issue, queue, wavelets, when, rate)
     if machine.statistics is not None:
         for wavelets, when, control in sections:
             ignored = sum(map(is_ignored, wavelets)) if control else 0
@@ -70,6 +73,17 @@ def transmit(
             run = Passage(wavelets, when, rate, control, queue.ramp)
             color.send(pe.number, run, advances=stream.advances and last and place == len(sections))
             color.settle()
+
+
+def _check_commands(
+    machine: Machine, issue: Issue, queue: OutputQueue, payload: list[int], first: int, rate: int
+) -> None:
+    """Report a control wavelet whose first command, which is for this router, tears a color down with fixed routes."""
+    for k, word in enumerate(payload):
+        if queue.color is not None and queue.color >= 0 and command(word) == TEARDOWN:
+            where = machine.program["colors"][queue.color].where
+            machine.note_at_router(issue.pe.number, Code.TEARDOWN, first + k * rate, where, queue.color)
+            return
 
 
 def _sections(payload: list[int], first: int, rate: int) -> Iterator[Part]:

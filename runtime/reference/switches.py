@@ -74,6 +74,11 @@ LOW_COMMANDS = COMMAND_BITS * COMMANDS - HIGH_COMMANDS
 NO_POP, ALWAYS_POP, POP_ON_ADVANCE, POP_ON_ADVANCE_NOP = range(4)
 
 
+def command(word: int) -> int:
+    """Return the command of a control wavelet for the first router."""
+    return word >> COMMANDS_SHIFT & IGNORED - 1
+
+
 def is_ignored(word: int) -> bool:
     """Return True if the first command of a control wavelet keeps it from the compute engine."""
     return bool(word >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1)
@@ -501,7 +506,7 @@ class SwitchedColor:
         code = None
         if run.control:
             word = run.payload[0]
-            code = word >> COMMANDS_SHIFT & IGNORED - 1
+            code = command(word)
             if code == TEARDOWN and not self.changes:
                 machine.note_at_router(router.pe, Code.TEARDOWN, run.first, where, self.color)
                 return

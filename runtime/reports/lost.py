@@ -39,7 +39,7 @@ def _cause(names: Names, color: int, sender: int, at: int) -> str:
             f"{route} takes wavelets from {_ports(receive)}, not from {wanted}, where these come from; add "
             f"{wanted} to its rx"
         )
-    if transmit >> RAMP & 1:
+    if transmit >> RAMP & 1 and color not in _readers(names, at).values():
         return f"{route} sends them down the ramp, {_unread(names, routers.label, at)}"
     for port in (port for port in STEP if transmit >> port & 1):
         y, x = row + STEP[port][0], column + STEP[port][1]
@@ -72,19 +72,23 @@ def _ports(mask: int) -> str:
     return " and ".join(name for port, name in enumerate(PORTS) if mask >> port & 1) or "nowhere"
 
 
-def _unread(names: Names, label: str, at: int) -> str:
-    """Return why wavelets that come down the ramp of a PE are read by none of its queues, and what to do."""
-    fabric = names.fabric
-    name, owner = f"color {label}", int(fabric.pe_class[at])
-    if owner == NOWHERE:
-        return f"where there is no program; give the PE code that reads {name}, with @set_tile_code"
-    queues = names.tables["queues"]
+def _readers(names: Names, at: int) -> dict[str, int]:
+    """Return the colors that a PE reads, by the names of its input queues."""
+    queues, owner = names.tables["queues"], int(names.fabric.pe_class[at])
     numbers = {
         names.queue(row): names.color_at(row, at)
         for row in range(len(queues))
         if queues["owner"][row] == owner and queues["direction"][row] == INPUT
     }
-    read = {queue: names.color(number) for queue, number in numbers.items() if number != NOWHERE}
+    return {queue: number for queue, number in numbers.items() if number != NOWHERE}
+
+
+def _unread(names: Names, label: str, at: int) -> str:
+    """Return why wavelets that come down the ramp of a PE are read by none of its queues, and what to do."""
+    name = f"color {label}"
+    if names.fabric.pe_class[at] == NOWHERE:
+        return f"where there is no program; give the PE code that reads {name}, with @set_tile_code"
+    read = {queue: names.color(number) for queue, number in _readers(names, at).items()}
     remedy = f"read {name} there by an input queue or bind a data task to it, or stop the send before it"
     if not read:
         return f"where no operation and no data task reads any color; {remedy}"

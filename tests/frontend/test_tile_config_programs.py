@@ -1,0 +1,571 @@
+"""Programs that use `<tile_config>`, filters, switches and handlers together, on both executors with the same clocks.
+
+What comes out is worked out by hand, wavelet by wavelet, from the CSL manual and the decisions in docs/csl.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from loomir.diagnostics.errors import LoomError
+
+from .harness import Csl
+
+ARCHITECTURES = pytest.mark.parametrize("arch", ["wse2", "wse3"])
+MAIN = ("main",)
+
+BEGIN = """
+param x: i16;
+const tile = @import_module("<tile_config>");
+const sw = @import_module("<memcpy/memcpy_switches>");
+const ctl = @import_module("<control>");
+const is_wse3 = @is_arch("wse3");
+const c2 = @get_color(2); const iq2 = @get_input_queue(2); const oq2 = @get_output_queue(3);
+const c5 = @get_color(5); const iq5 = @get_input_queue(4); const oq5 = @get_output_queue(5);
+const data2 = if (is_wse3) @get_data_task_id(iq2) else @get_data_task_id(c2);
+const data5 = if (is_wse3) @get_data_task_id(iq5) else @get_data_task_id(c5);
+const done = @get_local_task_id(9);
+var src = [12]u32{ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+var got = @zeros([12]u32);
+var flags = @zeros([8]u16);
+var at: u16 = 0;
+fn values(comptime first: u16, comptime n: u16) mem1d_dsd {
+  return @increment_dsd_offset(@get_dsd(mem1d_dsd, .{ .base_address = &src, .extent = n }), first, u32);
+}
+fn taken(first: i16, comptime n: u16) mem1d_dsd {
+  return @increment_dsd_offset(@get_dsd(mem1d_dsd, .{ .base_address = &got, .extent = n }), first, u32);
+}
+fn out2(comptime n: u16) fabout_dsd {
+  return @get_dsd(fabout_dsd, .{ .extent = n, .fabric_color = c2, .output_queue = oq2 });
+}
+fn in2(comptime n: u16) fabin_dsd {
+  return @get_dsd(fabin_dsd, .{ .extent = n, .fabric_color = c2, .input_queue = iq2 });
+}
+const command2 = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = c2, .output_queue = oq2, .control = true });
+const command5 = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = c5, .output_queue = oq5, .control = true });
+fn keep(value: u32) void { got[at] = value; at += 1; }
+task took(value: u32) void { keep(value); }
+comptime {
+  @initialize_queue(iq2, .{ .color = c2 });
+  @initialize_queue(iq5, .{ .color = c5 });
+  if (is_wse3) { @initialize_queue(oq2, .{ .color = c2 }); @initialize_queue(oq5, .{ .color = c5 }); }
+}
+fn nothing() void {}
+"""
+
+
+def run(
+    csl: Csl, text: str, arch: str, monkeypatch: pytest.MonkeyPatch, width: int = 1, launches: Sequence[str] = MAIN
+) -> tuple[Any, Any]:
+    """Return `got` and `flags` of each PE, the same on both executors at the same cycle."""
+    program = csl.program(
+        BEGIN + text, {"got": "u32", "flags": "u16"}, dict.fromkeys(launches, "fn() void"), arch, width, params=".x = x"
+    )
+    seen: list[Any] = []
+    for executor in ("reference", "core"):
+        monkeypatch.setenv("LOOM_EXECUTOR", executor)
+        import loomir
+
+        simulator = loomir.Simulator(program, step_limit=200_000)
+        for name in launches:
+            simulator.launch(name)
+        seen.append((simulator.get("got")[0].tolist(), simulator.get("flags")[0].tolist(), simulator.cycles))
+    assert seen[0] == seen[1]
+    return seen[0][0], seen[0][1]
+
+
+@ARCHITECTURES
+def test_a_router_becomes_a_tap(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PE 1 holds the color back, adds its ramp with @set_config, and lets the wavelets pass."""
+    text = """
+    const register = @as(u16, tile.addresses.COLOR_CONFIG) + 2;
+    comptime {
+      @set_local_color_config(c2, .{
+        .routes = .{ .rx = if (x == 0) RAMP else WEST, .tx = if (x == 3) RAMP else EAST }, .teardown = x == 1 });
+    }
+    fn main() void {
+      flags[0] = @get_config(register);
+      if (x == 0) { @mov32(out2(4), values(0, 4), .{ .async = true }); }
+      if (x == 1) {
+        @set_config(register, @get_config(register, .{ register, register }) | 16 | 0x8c00,
+                    .{ .{ register, register + 3 }, .{ 0x7e00, 0x7e0f } });
+        tile.teardown.exit(c2);
+      }
+      if (x == 1 or x == 3) { @mov32(taken(0, 4), in2(4), .{ .async = true }); }
+      flags[1] = @get_config(register);
+    }
+    """
+    got, flags = run(csl, text, arch, monkeypatch, 4)
+    assert [values[:4] for values in got] == [[0] * 4, [1, 2, 3, 4], [0] * 4, [1, 2, 3, 4]]
+    assert [each[0] for each in flags] == [2 | 1 << 9, 2 | 1 << 5 | 1 << 14, 2 | 1 << 5, 16 | 1 << 5]
+    # Bits that no document describes keep what is written, and change nothing.
+    assert flags[1][1] == 2 | 1 << 5 | 16 | 0x8C00
+
+
+@ARCHITECTURES
+def test_directions_one_by_one(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By color, by a color of the run, by address; and all at once, as arrays and single ones."""
+    text = """
+    const cc = tile.color_config;
+    const io = cc.fabric_io;
+    var blue = @get_color(2);
+    comptime { @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = EAST }, .teardown = true }); }
+    fn main() void {
+      const a = cc.get_color_config_addr(blue);
+      cc.set_io_direction(c2, io.TX_WEST); flags[0] = @get_config(a);
+      cc.toggle_io_direction(blue, io.TX_WEST); flags[1] = @get_config(a);
+      cc.toggle_io_direction(a, io.TX_NORTH); flags[2] = @get_config(a);
+      cc.clear_io_direction(0x7f22, io.TX_EAST); flags[3] = @get_config(a);
+      cc.reset_routes(blue, .{ .tx = [3]direction{ NORTH, SOUTH, WEST }, .rx = [1]direction{ RAMP } });
+      flags[4] = @get_config(a);
+      cc.reset_routes(c2, .{ .tx = NORTH, .rx = EAST }); flags[5] = @get_config(a);
+    }
+    """
+    west, east, south, north, ramp, torn = 1, 2, 4, 8, 1 << 9, 1 << 14
+    expected = [east | west | ramp, east | ramp, east | north | ramp, north | ramp, north | south | west | ramp]
+    _, flags = run(csl, text, arch, monkeypatch)
+    assert flags[0][:6] == [word | torn for word in (*expected, north | 1 << 6)]
+
+
+@ARCHITECTURES
+def test_positions_that_the_program_chooses(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A router takes from the west first, then, when the PE has all, from the east."""
+    text = """
+    const s = tile.switch_config;
+    comptime {
+      @set_local_color_config(c2, .{ .teardown = x == 1,
+        .routes = .{ .rx = if (x == 1) WEST else RAMP, .tx = if (x == 0) EAST else if (x == 1) RAMP else WEST } });
+      @bind_local_task(step, done);
+    }
+    task step() void {
+      flags[0] += 1;
+      if (flags[0] == 1) {
+        s.set_current_switch_position(c2, 1);
+        @mov32(taken(6, 6), in2(6), .{ .async = true, .activate = done });
+      } else {
+        flags[1] = @get_config(s.get_switch_config_addr(c2, s.switch_status)) >> 13;
+        s.clear_current_position(c2);
+        flags[2] = @get_config(s.get_switch_config_addr(c2, s.switch_status)) >> 13;
+      }
+    }
+    fn main() void {
+      if (x == 1) {
+        s.set_switch_pos(s.switch_pos.POS1, c2, EAST, s.switch_select.INPUT);
+        s.set_switch_pos(s.switch_pos.POS2, c2, NORTH, s.switch_select.OUTPUT);
+        tile.teardown.exit(c2);
+        @mov32(taken(0, 6), in2(6), .{ .async = true, .activate = done });
+      } else {
+        if (x == 2) { for (@range(i16, 6)) |i| { src[i] += 100; } }
+        @mov32(out2(6), values(0, 6), .{ .async = true });
+      }
+    }
+    """
+    got, flags = run(csl, text, arch, monkeypatch, 3)
+    assert got[1] == [1, 2, 3, 4, 5, 6, 101, 102, 103, 104, 105, 106]
+    assert flags[1][:3] == [2, 1, 0]
+
+
+@ARCHITECTURES
+def test_a_token_opens_one_router_after_the_other(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+    comptime {
+      if (x == 0) {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = EAST } });
+      } else {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = WEST, .tx = RAMP },
+          .switches = .{ .pos1 = .{ .tx = EAST }, .pop_mode = .{ .pop_on_advance = true } } });
+      }
+    }
+    fn main() void {
+      if (x == 0) {
+        inline for ([3]u16{ 0, 3, 6 }) |first| {
+          @mov32(out2(3), values(first, 3));
+          @mov32(command2, sw.ctrl(sw.switch_cmd_1()));
+        }
+      } else {
+        @mov32(taken(0, 3), in2(3), .{ .async = true });
+      }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 4)
+    assert [values[:3] for values in got[1:]] == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+@ARCHITECTURES
+def test_a_task_for_two_colors_that_are_torn_down(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first command of the wavelets is for the sender's router, the second tears down that of the receiver."""
+    text = """
+    const td = tile.teardown;
+    const no = sw.sw_nop;
+    const second = [8]u16{ no, sw.sw_teardown, no, no, no, no, no, no };
+    comptime {
+      const config = .{ .routes = .{ .rx = if (x == 0) RAMP else WEST, .tx = if (x == 0) EAST else RAMP },
+                        .switches = .{ .pop_mode = .{ .always_pop = true } } };
+      @set_local_color_config(c2, config);
+      @set_local_color_config(c5, config);
+      if (x == 1) { @bind_local_task(torn, td.get_task_id()); }
+    }
+    task torn() void {
+      const pending = td.get_pending();
+      if (td.is_pending(pending, c2)) {
+        flags[0] += 1;
+        td.exit(c2);
+        @mov32(taken(0, 4), in2(4), .{ .async = true });
+      }
+      if (td.is_pending(pending, c5)) { flags[1] += 1; td.exit(c5); }
+    }
+    fn main() void {
+      if (x == 0) {
+        @mov32(command2, sw.ctrl(second));
+        @mov32(out2(4), values(0, 4), .{ .async = true });
+        @mov32(command5, sw.ctrl(second));
+      }
+    }
+    """
+    got, flags = run(csl, text, arch, monkeypatch, 2)
+    assert got[1][:4] == [1, 2, 3, 4]
+    # Each once: to read what is pending clears it.
+    assert flags[1][:2] == [1, 1]
+
+
+@ARCHITECTURES
+def test_the_root_of_a_broadcast_moves_from_launch_to_launch(
+    csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    width = 4
+    text = f"""
+    const width: i16 = {width};
+    var root: i16 = 0;
+    const cc = tile.color_config;
+    comptime {{
+      @set_local_color_config(c2, .{{ .routes = .{{ .rx = RAMP, .tx = EAST }}, .teardown = true }});
+      @set_teardown_handler(torn, c2);
+    }}
+    fn torn() void {{ flags[0] += 1; root += 1; }}
+    fn main() void {{
+      const last = width - 1;
+      if (x == root) {{
+        if (x == 0) {{ cc.reset_routes(c2, .{{ .rx = RAMP, .tx = EAST }}); }}
+        else if (x == last) {{ cc.reset_routes(c2, .{{ .rx = RAMP, .tx = WEST }}); }}
+        else {{ cc.reset_routes(c2, .{{ .rx = RAMP, .tx = [2]direction{{ EAST, WEST }} }}); }}
+      }} else if (x < root) {{
+        if (x == 0) {{ cc.reset_routes(c2, .{{ .rx = EAST, .tx = RAMP }}); }}
+        else {{ cc.reset_routes(c2, .{{ .rx = EAST, .tx = [2]direction{{ WEST, RAMP }} }}); }}
+      }} else {{
+        if (x == last) {{ cc.reset_routes(c2, .{{ .rx = WEST, .tx = RAMP }}); }}
+        else {{ cc.reset_routes(c2, .{{ .rx = WEST, .tx = [2]direction{{ EAST, RAMP }} }}); }}
+      }}
+      tile.teardown.exit(c2);
+      if (x == root) {{
+        for (@range(i16, 3)) |i| {{ src[i] = @as(u32, 10 * x + i + 1); }}
+        @mov32(out2(3), values(0, 3));
+        @mov32(command2, sw.ctrl(@constants([8]u16, sw.sw_teardown)));
+      }} else {{
+        @mov32(taken(root * 3, 3), in2(3), .{{ .async = true }});
+      }}
+    }}
+    """
+    got, flags = run(csl, text, arch, monkeypatch, width, ["main"] * width)
+    for x in range(width):
+        expected = [0 if root == x else 10 * root + n for root in range(width) for n in (1, 2, 3)]
+        assert got[x] == expected and flags[x][0] == width
+
+
+@ARCHITECTURES
+def test_filters_deal_a_stream(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each PE finds the id of its filter and sets its counter, so that each takes another wavelet of three."""
+    text = """
+    const f = tile.filters;
+    comptime {
+      if (x == 0) {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = EAST } });
+      } else {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = WEST, .tx = .{ RAMP, EAST } },
+          .filter = .{ .kind = .{ .counter = true }, .count_data = true, .limit1 = 2, .max_counter = 0 } });
+        @bind_data_task(took, data2);
+      }
+    }
+    fn setup() void { if (x > 0) { f.set_counter(@get_filter_id(c2), (3 - (@as(u16, x) - 1)) % 3); } }
+    fn main() void { if (x == 0) { @mov32(out2(12), values(0, 12), .{ .async = true }); } }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 4, ["setup", "main"])
+    for x in (1, 2, 3):
+        assert got[x][:4] == list(range(x, 13, 3))
+
+
+@ARCHITECTURES
+def test_a_sparse_counter_takes_its_second_limit_once(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP }, .filter = .{
+        .kind = .{ .sparse_counter = true }, .count_data = true, .limit1 = 3, .limit2 = 2, .max_counter = 1 } });
+      @bind_data_task(took, data2);
+    }
+    fn main() void { @mov32(out2(12), values(0, 12), .{ .async = true }); }
+    """
+    got, _ = run(csl, text, arch, monkeypatch)
+    # Counters 0 to 3, then 0 to 2, then no filter.
+    assert [value for value in got[0] if value] == [1, 2, 5, 6, 8, 9, 10, 11, 12]
+
+
+@ARCHITECTURES
+def test_the_mask_along_a_fifo(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the manual: data and control wavelets go through a FIFO; task 41 ^ 2 is started."""
+    text = """
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{
+        .rx = if (x == 0) RAMP else WEST, .tx = if (x == 0) EAST else RAMP } });
+      @set_local_color_config(c5, .{ .routes = .{
+        .rx = if (x == 1) RAMP else WEST, .tx = if (x == 1) EAST else RAMP } });
+      tile.control_transform.set_mask(2);
+      if (x == 2) {
+        @bind_data_task(took, data5);
+        @bind_control_task(hit, @get_control_task_id(43));
+        if (is_wse3) { @set_control_task_table(); }
+      }
+    }
+    const in_dsd = @get_dsd(fabin_dsd, .{
+      .fabric_color = c2, .extent = 5, .input_queue = iq2, .control_transform = true });
+    const out_dsd = @get_dsd(fabout_dsd, .{
+      .fabric_color = c5, .extent = 5, .output_queue = oq5, .control_transform = true });
+    var buffer = @zeros([5]u32);
+    const fifo = @allocate_fifo(buffer);
+    task hit(value: u16) void { keep(1000 + @as(u32, value)); }
+    fn main() void {
+      if (x == 0) {
+        @mov32(out2(2), values(0, 2));
+        @mov32(command2, ctl.encode_single_payload(ctl.opcode.NOP, false, @get_control_task_id(41), 7));
+        @mov32(out2(2), values(2, 2));
+      }
+      if (x == 1) { @mov32(fifo, in_dsd, .{ .async = true }); @mov32(out_dsd, fifo, .{ .async = true }); }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 3)
+    assert got[2][:5] == [1, 2, 1007, 3, 4]
+
+
+@ARCHITECTURES
+def test_dropped_up_to_the_second_control_wavelet(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{
+        .rx = if (x == 0) RAMP else WEST, .tx = if (x == 0) EAST else RAMP } });
+      @bind_local_task(rest, done);
+    }
+    task rest() void { @mov32(taken(0, 3), in2(3), .{ .async = true }); }
+    fn main() void {
+      const mark = ctl.encode_control_task_payload(@get_control_task_id(41));
+      if (x == 0) {
+        @mov32(out2(4), values(0, 4)); @mov32(command2, mark);
+        @mov32(out2(2), values(4, 2)); @mov32(command2, mark);
+        @mov32(out2(3), values(6, 3));
+      } else {
+        @dfilt(in2(2), .{ .async = true, .activate = done });
+      }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 2)
+    assert got[1][:4] == [7, 8, 9, 0]
+
+
+def test_tasks_rotate_on_every_pe_by_itself(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{ .rx = if (x == 0) RAMP else WEST,
+        .tx = if (x < 2) [2]direction{ EAST, RAMP } else [1]direction{ RAMP } } });
+      @set_control_task_table();
+      @bind_rotating_tasks(took, other, @get_data_task_id(iq2), .{ .limit = 3, .init = @as(u16, x) });
+    }
+    task other() void { keep(100); }
+    fn main() void { if (x == 0) { @mov32(out2(12), values(0, 12), .{ .async = true }); } }
+    """
+    got, _ = run(csl, text, "wse3", monkeypatch, 3)
+    for x in range(3):
+        counter, expected = x, list[int]()
+        for value in range(1, 13):
+            expected.append(100 if counter == 3 else value)
+            counter = 0 if counter == 3 else counter + 1
+        assert got[x] == expected
+
+
+def test_a_bus_turns_when_its_queue_is_flushed(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The PE in the middle sends east; once its queue is empty it rewrites the route and sends west."""
+    text = """
+    const qf = tile.queue_flush;
+    const status = tile.output_queue_status;
+    comptime {
+      if (x == 1) {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = EAST } });
+        @set_empty_queue_handler(drained, oq2);
+      } else {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = if (x == 0) EAST else WEST, .tx = RAMP } });
+      }
+      @bind_local_task(sent, done);
+    }
+    fn drained() void {
+      flags[0] += 1;
+      flags[1] = qf.oq_status();
+      flags[2] = @as(u16, status.is_empty(status.get(), oq2));
+      qf.exit(oq2);
+      if (flags[0] == 1) {
+        tile.color_config.reset_routes(c2, .{ .rx = RAMP, .tx = WEST });
+        @mov32(out2(4), values(4, 4), .{ .async = true, .activate = done });
+      }
+    }
+    task sent() void { @queue_flush(oq2); }
+    fn main() void {
+      if (x == 1) { @mov32(out2(4), values(0, 4), .{ .async = true, .activate = done }); }
+      else { @mov32(taken(0, 4), in2(4), .{ .async = true }); }
+    }
+    """
+    got, flags = run(csl, text, "wse3", monkeypatch, 3)
+    assert got[0][:4] == [5, 6, 7, 8] and got[2][:4] == [1, 2, 3, 4]
+    assert flags[1][:3] == [2, 1 << 3, 1]
+
+
+def test_the_flush_status_is_only_cleared_by_writing_it(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ones that are written to it change nothing (LIB-033, LIB-034); each queue can be flushed again behind `exit`."""
+    text = """
+    const qf = tile.queue_flush;
+    const register = @as(u16, tile.addresses.INPUT_QUEUE_STATUS) + 2;
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP } });
+      @set_empty_queue_handler(first, iq2);
+      @set_empty_queue_handler(second, oq2);
+    }
+    fn first() void { flags[0] += 1; }
+    fn second() void { flags[1] += 1; qf.exit(oq2); }
+    fn main() void { @set_config(register, 0xffff); flags[2] = qf.iq_status(); @queue_flush(iq2); }
+    fn more() void {
+      @set_config(register, 0xffff);
+      flags[3] = qf.iq_status();
+      qf.exit(iq2);
+      flags[4] = qf.iq_status();
+      @queue_flush(iq2);
+      @queue_flush(oq2);
+    }
+    fn last() void { flags[5] = qf.iq_status(); flags[6] = qf.oq_status(); }
+    """
+    _, flags = run(csl, text, "wse3", monkeypatch, launches=["main", "more", "last"])
+    # A handler is called for every queue that is flushed when the task starts, so twice for the first.
+    assert flags[0][:7] == [2, 1, 0, 1 << 2, 0, 1 << 2, 0]
+
+
+def test_states_of_a_filter(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+    const f = tile.filters;
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP }, .filter = .{
+        .kind = .{ .counter = true }, .count_data = true, .limit1 = 9, .max_counter = 1 } });
+      @bind_data_task(took, data2);
+    }
+    fn setup() void {
+      const id = @get_filter_id(c2);
+      flags[0] = @as(u16, f.get_pass_count(id)); flags[1] = @as(u16, f.get_drop_count(id));
+      f.set_pass_count(id, 6); f.set_drop_count(id, 4);
+      flags[2] = @as(u16, f.get_pass_count(id)); flags[3] = @as(u16, f.get_drop_count(id));
+      f.set_counter_and_state(id, 2, f.counter_filter_state.PASS);
+      flags[4] = @as(u16, f.get_counter_value(id));
+    }
+    fn main() void { @mov32(out2(12), values(0, 12), .{ .async = true }); }
+    fn after() void {
+      const id = @get_filter_id(c2);
+      flags[5] = @as(u16, f.get_counter_value(id));
+      flags[6] = @as(u16, f.get_state(id));
+    }
+    """
+    got, flags = run(csl, text, "wse3", monkeypatch, launches=["setup", "main", "after"])
+    # Three pass and two do not; one is counted as passed at the start.
+    assert [value for value in got[0] if value] == [v for v in range(1, 13) if v % 5 < 3]
+    assert flags[0][:7] == [4, 16, 6, 4, 2, 0, 1]
+
+
+ROUTE = "comptime { @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP } }); }\n"
+CONFIG = "tile.color_config"
+TEARDOWN_WAVELET = "fn main() void { @mov32(command2, sw.ctrl(sw.teardown_cmd_1())); }"
+
+MISTAKES = [
+    # (the machines, the program, what the one error says)
+    (
+        "wse3",
+        f"{CONFIG}.reset_routes(c2, .{{ .tx = WEST, .rx = [2]direction{{ RAMP, EAST }} }});",
+        "on WSE-3 a color comes",
+    ),
+    ("both", f"{CONFIG}.reset_routes(c2, .{{ .tx = WEST }});", "reset_routes needs '.rx'"),
+    (
+        "both",
+        f"{CONFIG}.reset_routes(c2, .{{ .tx = .{{ WEST, EAST }}, .rx = RAMP }});",
+        "not a '.{direction, direction}'",
+    ),
+    ("both", f"{CONFIG}.reset_routes(c2, .{{ .tx = 3, .rx = RAMP }});", "not a 'comptime_int'"),
+    ("both", f"{CONFIG}.set_io_direction(iq2, {CONFIG}.fabric_io.TX_EAST);", "is needed here, not a 'input_queue'"),
+    ("both", f"{CONFIG}.set_io_direction(0x7fc8, {CONFIG}.fabric_io.TX_EAST);", "0x7fc8 is not the word address of a"),
+    ("both", "tile.switch_config.set_current_switch_position(c2, 5);", "a switch has positions 0 to 3"),
+    ("both", "flags[0] = 7; tile.switch_config.set_current_switch_position(c2, flags[0]);", "positions 0 to 3"),
+    ("both", "tile.filters.set_counter(9, 0);", "there is no filter with this id"),
+    ("both", "tile.filters.set_counter(3, 0);", "PE (0, 0) has no counter filter with id 3"),
+    ("both", "flags[0] = 0x123; @set_config(flags[0], 1);", "291 is not the address of a configuration register"),
+    (
+        "both",
+        "flags[0] = 0x7f22; _ = @get_config(flags[0], .{ 0x7f30, 0x7f3f });",
+        "use an address from 0x7f30 to 0x7f3f",
+    ),
+]
+
+
+@pytest.mark.parametrize("executor", ["reference", "core"])
+@pytest.mark.parametrize(("arch", "statement", "message"), MISTAKES)
+def test_one_error_for_a_mistake(
+    csl: Csl, arch: str, statement: str, message: str, executor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused(csl, f"{ROUTE}fn main() void {{ {statement} }}", message, arch, executor, monkeypatch)
+
+
+def refused(csl: Csl, text: str, message: str, arch: str, executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    for each in ("wse2", "wse3") if arch == "both" else (arch,):
+        with pytest.raises(LoomError) as caught:
+            csl.start(BEGIN + text, {"got": "u32"}, arch=each, params=".x = x").launch("main")
+        assert message in str(caught.value) and "pe.csl:" in str(caught.value).splitlines()[0]
+
+
+@pytest.mark.parametrize("executor", ["reference", "core"])
+@pytest.mark.parametrize("changes", ["", "comptime { @set_teardown_handler(nothing, c5); }"])
+def test_a_teardown_that_nothing_expects(
+    csl: Csl, changes: str, executor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a color whose routes never change, and whose routers are not simulated."""
+    message = "a teardown command for the router of PE (0, 0), but no program tears it down"
+    refused(csl, ROUTE + changes + TEARDOWN_WAVELET, message, "both", executor, monkeypatch)
+
+
+@ARCHITECTURES
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_task_in_place_of_handlers(csl: Csl, arch: str, order: int) -> None:
+    """At the program's own task, whichever is bound first."""
+    blocks = [
+        "comptime { @set_teardown_handler(nothing, c2); }\n",
+        "comptime { @bind_local_task(t, @get_local_task_id(29)); }\n",
+    ]
+    text = "task t() void {}\nfn main() void {}\n" + "".join(blocks[::-1] if order else blocks)
+    with pytest.raises(
+        LoomError, match="local task id 29 starts the handlers that @set_teardown_handler and"
+    ) as caught:
+        csl.start(BEGIN + text, {"got": "u32"}, arch=arch, params=".x = x")
+    assert "pe.csl:" in str(caught.value).splitlines()[0]
+
+
+def test_a_branch_that_leaves_the_grid_is_named(csl: Csl) -> None:
+    """Beside a ramp where the color is read."""
+    text = """
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{ .rx = if (x == 0) RAMP else WEST, .tx = .{ EAST, RAMP } } });
+      @bind_data_task(took, data2);
+    }
+    fn main() void { if (x == 0) { @mov32(out2(12), values(0, 12), .{ .async = true }); } }
+    """
+    with pytest.raises(LoomError, match="sends them to the east, off the grid; end it there, at the ramp"):
+        csl.start(BEGIN + text, {"got": "u32"}, arch="wse3", width=2, params=".x = x").launch("main")
