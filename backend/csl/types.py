@@ -24,7 +24,7 @@ def scalar_type(type: Attribute) -> str | None:
     match type:
         case IntegerType(width=width) if width.data == 1:
             return "bool"
-        case IntegerType(width=width) if width.data in (8, 16, 32, 64):
+        case IntegerType(width=width) if width.data in (8, 16, 32) or (width.data and width.data % 64 == 0):
             return f"{'u' if type.signedness.data is Signedness.UNSIGNED else 'i'}{width.data}"
         case IndexType():
             return INDEX

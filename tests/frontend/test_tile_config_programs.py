@@ -483,6 +483,75 @@ def test_states_of_a_filter(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
     assert flags[0][:7] == [4, 16, 6, 4, 2, 0, 1]
 
 
+def test_positions_in_one_register(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four bits for each on WSE-2, and what is written is read again, also of positions that are not valid."""
+    text = """
+    const register = @as(u16, tile.addresses.SWITCH_CONFIG) + 2;
+    comptime { @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = EAST }, .teardown = true }); }
+    fn main() void {
+      @set_config(register, 0x11d5); flags[0] = @get_config(register);
+      @set_config(register, 0x0b15); flags[1] = @get_config(register);
+      tile.switch_config.set_invalid_for_all_switch_positions(c2); flags[2] = @get_config(register);
+      tile.switch_config.set_rx_switch_pos2(c2, NORTH); flags[3] = @get_config(register);
+    }
+    """
+    _, flags = run(csl, text, "wse2", monkeypatch)
+    assert flags[0][:4] == [0x11D5, 0x0B15, 0x0D55, 0x0DB5]
+
+
+@ARCHITECTURES
+def test_tasks_change_their_priorities(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+    const tp = tile.task_priority;
+    const a = @get_local_task_id(10); const b = @get_local_task_id(11); const d = @get_local_task_id(12);
+    task first() void { keep(10); }
+    task second() void { keep(11); }
+    task third() void {
+      keep(12);
+      if (at == 3) {
+        tp.clear_task_priority(d);
+        tp.set_task_priority(b);
+        @activate(a); @activate(b); @activate(d);
+      }
+    }
+    comptime {
+      @bind_local_task(first, a); @bind_local_task(second, b); @bind_local_task(third, d);
+      tp.update_task_priority(d, tp.level.LOW);
+    }
+    fn main() void {
+      tp.update_task_priority(b, tp.level.HIGH);
+      tp.update_task_priority(b, tp.level.LOW);
+      @activate(a); @activate(b); @activate(d);
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch)
+    assert got[0][:6] == [10, 11, 12, 11, 10, 12]
+
+
+@ARCHITECTURES
+def test_the_last_exception_mask_counts(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mask replaces the one before; a PE stops at what the last one has unmasked."""
+    text = """
+    const e = tile.exceptions;
+    var zero: f32 = 0.0;
+    var big: f32 = 3.0e38;
+    fn main() void {
+      e.set_exception_mask(e.FP_DIV_BY_0 & e.FP_OVERFLOW);
+      e.set_exception_mask(e.FP_INVALID);
+      got[0] = @bitcast(u32, @as(f32, 1.0) / zero);
+      got[1] = @bitcast(u32, big * big);
+      e.set_exception_mask(0xffff);
+      got[2] = @bitcast(u32, zero / zero) & 0x7f800000;
+      e.set_exception_mask(e.FP_OVERFLOW);
+      LAST
+    }
+    """
+    got, _ = run(csl, text.replace("LAST", ""), arch, monkeypatch)
+    assert got[0][:3] == [0x7F800000] * 3
+    for executor in ("reference", "core"):
+        refused(csl, text.replace("LAST", "big *= big;"), "an overflow stops PE (0, 0)", arch, executor, monkeypatch)
+
+
 ROUTE = "comptime { @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP } }); }\n"
 CONFIG = "tile.color_config"
 TEARDOWN_WAVELET = "fn main() void { @mov32(command2, sw.ctrl(sw.teardown_cmd_1())); }"

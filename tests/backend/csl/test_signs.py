@@ -13,6 +13,8 @@ from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.frontend.compilation import CompiledLayout, compile_layout
 
+from .round_trip import assert_same
+
 TYPES = {
     "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "i8": np.int8, "i16": np.int16, "i32": np.int32,
     "f32": np.float32,
@@ -164,3 +166,44 @@ def test_called_from_ir(tmp_path: Path) -> None:
         assert simulator.get("out").ravel().tolist() == [65531 // 10]
         simulator.launch("add", 60000)
         assert simulator.get("out").ravel().tolist() == [6000]
+
+
+WIDE = """
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @b : memref<4xi32>
+    wse.export @b
+    wse.export @main
+    wse.func @part(%x: i128, %n: i128) -> i32 {
+      %y = arith.shrui %x, %n : i128
+      %t = arith.trunci %y : i128 to i32
+      wse.return %t : i32
+    }
+    wse.func @main() {
+      %b = wse.get_buffer @b : memref<4xi32>
+      %0 = arith.constant 0 : index
+      %1 = arith.constant 1 : index
+      %2 = arith.constant 2 : index
+      %x = memref.load %b[%0] : memref<4xi32>
+      %n = arith.constant -36893488147419103235 : i128
+      %w = arith.extsi %x : i32 to i128
+      %y = arith.muli %w, %n : i128
+      %z = arith.divui %y, %n : i128
+      %s = arith.constant 64 : i128
+      %p = wse.call @part(%y, %s) : (i128, i128) -> i32
+      %q = wse.call @part(%z, %w) : (i128, i128) -> i32
+      %c = arith.cmpi ult, %y, %z : i128
+      %d = arith.extui %c : i1 to i32
+      memref.store %p, %b[%0] : memref<4xi32>
+      memref.store %q, %b[%1] : memref<4xi32>
+      memref.store %d, %b[%2] : memref<4xi32>
+      wse.return
+    }
+  }
+}
+"""
+
+
+def test_integers_of_more_than_64_bits(tmp_path: Path) -> None:
+    assert_same(WIDE, tmp_path)
+    assert "i128" in (tmp_path / "cell.csl").read_text()
