@@ -1,16 +1,22 @@
 """Wavelets a second through 1 to 64 routers: static routes, switches that stay and that move on, and filters.
 
-    python bench/fabric.py [--routers 1,4,16,64] [--wavelets N] [--repeat N] [--executor NAME] [--json FILE]
+    python bench/fabric.py [--routers 1,4,16,64] [--wavelets N] [--link-words N] [--repeat N] [--executor NAME]
+                           [--json FILE]
 
 The first PE of a row sends, the last receives, and compares; the PEs between only pass wavelets on. "switches" have a
 second position that nothing chooses; "moving switches" go to the other of two equal positions behind each operation;
-"filters" let all through at the last ramp.
+"filters" let all through at the last ramp. Seconds are those of the processor, as one thread does it all.
+
+`--link-words` gives links and queues room for so many words at least: routers hand on as many wavelets at once as there
+is room for, so this shows what larger pieces would be worth.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
+from time import process_time
 
 import numpy as np
 from measuring import add_options, best, choose_executor, write_json
@@ -18,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 import loomir
+from loomir import targets
 
 OPERATIONS = 10
 """That a launch sends: what each has to itself, such as the walk of a marker from router to router, counts as well."""
@@ -92,10 +99,23 @@ def rate(kind: str, routers: int, wavelets: int, repeat: int) -> float:
     simulator = loomir.Simulator(loomir.compile(text), check=False)
     values = np.random.default_rng(0).integers(0, 1 << 30, (1, routers + 1, count)).astype(np.int32)
     simulator.set("values", values)
-    spent = best(repeat, lambda: simulator.launch("send"))
+    spent = best(repeat, lambda: simulator.launch("send"), process_time)
     if not np.array_equal(simulator.get("got")[0, -1], values[0, 0]):
         raise SystemExit(f"what came through {routers} routers with {kind} is not what was sent")
     return OPERATIONS * count / spent
+
+
+def widen(words: int) -> None:
+    """Give links and queues of the machine room for so many words at least."""
+    target = targets.get("wse3")
+    timing = replace(target.timing, link_words=max(words, target.timing.link_words))
+    inputs, outputs = target.input_queue_words, target.output_queue_words
+    targets.FABRICS["wse3"] = targets.TARGETS["wse3"] = replace(
+        target,
+        timing=timing,
+        input_queue_words=tuple(max(words, each) for each in inputs),
+        output_queue_words=tuple(max(words, each) for each in outputs),
+    )
 
 
 def main() -> int:
@@ -103,8 +123,10 @@ def main() -> int:
     parser.add_argument("--routers", default="1,4,16,64", metavar="N,...", help="that wavelets pass, of the sender on")
     parser.add_argument("--wavelets", type=int, default=10_000, metavar="N", help="of a launch")
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="the best of so many counts")
+    parser.add_argument("--link-words", type=int, default=0, metavar="N", help="of links and queues, at least")
     add_options(parser)
     arguments = parser.parse_args()
+    widen(arguments.link_words)
     executor = choose_executor(arguments.executor)
     counts = [int(number) for number in arguments.routers.split(",")]
     table = Table(title=f"Million wavelets a second through routers, {executor}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loomir import targets
 from loomir.diagnostics.errors import LoomError
 
 from .harness import Csl
@@ -101,6 +102,34 @@ def test_flushes_and_their_status(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> 
         assert receiver[1:5] == [1, 1 << 2, 0, 0] and receiver[6:] == [3, 0]
         cycles.append(simulator.cycles)
     assert cycles[0] == cycles[1]
+
+
+FILLS = """
+fn main() void { if (x == 0) { @mov32(some_dsd, @set_dsd_length(words_dsd, COUNT)); } else { @activate(late_id); } }
+task late() void {
+  left += 1;
+  if (left < 40) { @activate(late_id); return; }
+  const status = tile.input_queue_status.get();
+  out[0] = @as(u16, tile.input_queue_status.is_full(status, iq));
+  out[1] = @as(u16, tile.input_queue_status.is_empty(status, iq));
+}
+comptime { @bind_local_task(late, late_id); }
+"""
+
+
+@pytest.mark.parametrize("executor", ["reference", "core"])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_queue_is_full_with_as_many_wavelets_as_it_has_words(
+    csl: Csl, missing: int, executor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    count = targets.get("wse3").input_queue_words[2] - missing
+    some = f"const some_dsd = @get_dsd(fabout_dsd, .{{ .extent = {count}, .fabric_color = c, .output_queue = oq }});"
+    simulator = csl.start(
+        BEGIN + some + FILLS.replace("COUNT", str(count)), {"out": "u16"}, width=2, arch="wse3", params=".x = x"
+    )
+    simulator.launch("main")
+    assert simulator.get("out")[0, 1].tolist()[:2] == [1 - missing, 0]
 
 
 @pytest.mark.parametrize("executor", ["reference", "core"])

@@ -552,6 +552,83 @@ def test_the_last_exception_mask_counts(csl: Csl, arch: str, monkeypatch: pytest
         refused(csl, text.replace("LAST", "big *= big;"), "an overflow stops PE (0, 0)", arch, executor, monkeypatch)
 
 
+SWAPS = """
+const c3 = @get_color(3);
+const iq3 = @get_input_queue(5); const oq3 = @get_output_queue(4);
+var others = @zeros([4]u32);
+const others_dsd = @get_dsd(mem1d_dsd, .{ .base_address = &others, .extent = 4 });
+const in3 = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = c3, .input_queue = iq3 });
+const out3 = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = c3, .output_queue = oq3 });
+const swap = CONFIG;
+comptime {
+  @initialize_queue(iq3, .{ .color = c3 });
+  if (is_wse3) { @initialize_queue(oq3, .{ .color = c3 }); }
+  const from = .{ .routes = .{ .rx = RAMP, .tx = EAST, .color_swap_x = swap.ramp, .color_swap_y = swap.ramp } };
+  @set_local_color_config(c2, if (x == 0) from else .{ .routes = .{
+    .rx = WEST, .tx = RAMP, .color_swap_x = swap.first, .color_swap_y = false } });
+  @set_local_color_config(c3, if (x == 0) from else .{ .routes = .{
+    .rx = WEST, .tx = RAMP, .color_swap_x = swap.second, .color_swap_y = false } });
+}
+fn main() void {
+  if (x == 0) {
+    @mov32(out2(4), values(0, 4));
+    if (swap.sends_both) { @mov32(out3, values(4, 4)); }
+  } else {
+    @mov32(taken(0, 4), in2(4), .{ .async = true });
+    @mov32(others_dsd, in3, .{ .async = true, .activate = done });
+  }
+}
+task copy() void { for (@range(i16, 4)) |i| { got[4 + i] = others[i]; } }
+comptime { @bind_local_task(copy, done); }
+"""
+
+
+@ARCHITECTURES
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        # Both swap from the west: each takes what came on the other.
+        (".{ .ramp = false, .first = true, .second = true, .sends_both = true }", [5, 6, 7, 8, 1, 2, 3, 4]),
+        # One alone swaps: what comes on the other color is received on both.
+        (".{ .ramp = false, .first = false, .second = true, .sends_both = false }", [1, 2, 3, 4, 1, 2, 3, 4]),
+        # Both axes swap at the sender: so does its ramp.
+        (".{ .ramp = true, .first = false, .second = false, .sends_both = true }", [5, 6, 7, 8, 1, 2, 3, 4]),
+    ],
+)
+def test_colors_swap(csl: Csl, arch: str, config: str, expected: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Advanced Hardware Features, Color Swapping: the three cases of the manual."""
+    got, _ = run(csl, SWAPS.replace("CONFIG", config), arch, monkeypatch, 2)
+    assert got[1][:8] == expected
+
+
+@ARCHITECTURES
+def test_a_filter_that_counts_control_wavelets(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data passes by the counter too, which only control wavelets move."""
+    text = """
+    comptime {
+      if (x == 0) {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = EAST } });
+      } else {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = WEST, .tx = RAMP }, .filter = .{
+          .kind = .{ .counter = true }, .count_control = true, .limit1 = 2, .max_counter = 1 } });
+        @bind_data_task(took, data2);
+        @bind_control_task(hit, @get_control_task_id(40));
+        if (is_wse3) { @set_control_task_table(); }
+      }
+    }
+    task hit() void { keep(100); }
+    fn main() void {
+      const mark = ctl.encode_control_task_payload(@get_control_task_id(40));
+      if (x == 0) {
+        inline for ([3]u16{ 0, 1, 2 }) |first| { @mov32(out2(1), values(first, 1)); @mov32(command2, mark); }
+        @mov32(out2(1), values(3, 1));
+      }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 2)
+    assert got[1][:6] == [1, 100, 2, 100, 4, 0]
+
+
 ROUTE = "comptime { @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP } }); }\n"
 CONFIG = "tile.color_config"
 TEARDOWN_WAVELET = "fn main() void { @mov32(command2, sw.ctrl(sw.teardown_cmd_1())); }"
