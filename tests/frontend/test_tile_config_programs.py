@@ -195,6 +195,81 @@ def test_a_token_opens_one_router_after_the_other(csl: Csl, arch: str, monkeypat
 
 
 @ARCHITECTURES
+def test_a_router_takes_off_a_command_that_does_nothing(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `.pop_on_advance_nop` the next router obeys the second command; its switch then passes the rest on."""
+    text = """
+    comptime {
+      if (x == 0) {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = EAST } });
+      } else if (x == 1) {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = WEST, .tx = EAST },
+          .switches = .{ .pos1 = .{ .tx = RAMP }, .pop_mode = .{ .pop_on_advance_nop = true } } });
+      } else {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = WEST, .tx = RAMP },
+          .switches = .{ .pos1 = .{ .tx = EAST } } });
+      }
+    }
+    fn main() void {
+      const no = sw.sw_nop;
+      if (x == 0) {
+        @mov32(out2(3), values(0, 3));
+        @mov32(command2, sw.ctrl([8]u16{ no, sw.sw_adv, no, no, no, no, no, no }));
+        @mov32(out2(3), values(3, 3));
+      }
+      if (x > 1) { @mov32(taken(0, 3), in2(3), .{ .async = true }); }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 4)
+    assert [values[:3] for values in got] == [[0] * 3, [0] * 3, [1, 2, 3], [4, 5, 6]]
+
+
+@ARCHITECTURES
+@pytest.mark.parametrize("mode", ["RING_MODE", "NO_RING_MODE"])
+def test_the_program_sets_the_mode_of_a_switch(csl: Csl, arch: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind its last position a switch goes back to the route, or stays."""
+    text = """
+    const s = tile.switch_config;
+    comptime {
+      if (x == 0) {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = EAST } });
+      } else {
+        @set_local_color_config(c2, .{ .routes = .{ .rx = WEST, .tx = RAMP }, .teardown = x == 1,
+          .switches = .{ .ring_mode = OTHER, .pop_mode = .{ .always_pop = true } } });
+      }
+    }
+    fn main() void {
+      if (x == 1) {
+        s.set_tx_switch_pos1(c2, EAST);
+        s.set_ring_mode(c2, s.ring_mode.MODE);
+        tile.teardown.exit(c2);
+      }
+      if (x == 0) {
+        inline for ([3]u16{ 0, 3, 6 }) |first| {
+          @mov32(out2(3), values(first, 3));
+          @mov32(command2, sw.ctrl(sw.switch_cmd_1()));
+        }
+      } else {
+        @mov32(taken(0, 3), in2(3), .{ .async = true, .activate = done });
+      }
+    }
+    task again() void {
+      flags[0] += 1;
+      if (flags[0] == 1 and (x == 1) == (s.ring_mode.MODE == s.ring_mode.RING_MODE)) {
+        @mov32(taken(3, 3), in2(3), .{ .async = true, .activate = done });
+      }
+    }
+    comptime { @bind_local_task(again, done); }
+    """
+    text = text.replace(".MODE", f".{mode}").replace("OTHER", "false" if mode == "RING_MODE" else "true")
+    got, _ = run(csl, text, arch, monkeypatch, 3)
+    first, second = [1, 2, 3], [4, 5, 6]
+    if mode == "RING_MODE":
+        assert got[1][:6] == [*first, 7, 8, 9] and got[2][:6] == [*second, 0, 0, 0]
+    else:
+        assert got[1][:6] == [*first, 0, 0, 0] and got[2][:6] == [*second, 7, 8, 9]
+
+
+@ARCHITECTURES
 def test_a_task_for_two_colors_that_are_torn_down(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first command of the wavelets is for the sender's router, the second tears down that of the receiver."""
     text = """
