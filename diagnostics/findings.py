@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 from .errors import shown
 
-Severity: TypeAlias = Literal["error", "warning"]
-"""True if the program goes wrong, or may."""
+Severity: TypeAlias = Literal["error", "warning", "note"]
+"""Whether a program goes wrong, may go wrong, or runs on a machine on which all programs like it may."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,20 @@ MAX_NAMED_PLACES = 4
 
 
 def once_each(findings: Iterable[Finding], codes: Collection[str]) -> list[Finding]:
-    """Return findings with one warning for each of some codes and each chip: the first, with the places of the others.
+    """Return findings with one note for each of some codes and each chip: the first, with the places of the others.
 
-    What holds of all pipes of a program, because of its chip, would hide the findings about the program.
+    What holds of all pipes of a program, because of its chip, would hide the warnings about the program.
     """
     first: dict[tuple[str, str | None], int] = {}
     others: dict[int, dict[str, None]] = {}
     found: list[Finding] = []
     for finding in findings:
         key = finding.code, finding.arch
-        if finding.severity == "error" or finding.code not in codes or key not in first:
-            if finding.severity != "error":
-                first.setdefault(key, len(found))
+        if finding.severity == "error" or finding.code not in codes:
             found.append(finding)
+        elif key not in first:
+            first[key] = len(found)
+            found.append(replace(finding, severity="note"))
         elif finding.location not in (None, found[first[key]].location):
             others.setdefault(first[key], {})[finding.location] = None
     for position, places in others.items():

@@ -18,12 +18,12 @@ from xdsl.ir import Attribute
 from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPass
 
 from ..analysis.pto.array_sizes import pointed_bytes, slot_arrays
-from ..checks.pto.registry import OF_THE_CHIP
+from ..checks.pto.registry import OF_THE_CHIP, find_in_trace
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding, once_each
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
-from ..dialects.pto.kernels import GetBlockIdxOp, GetBlockNumOp
+from ..dialects.pto.kernels import Architecture, GetBlockIdxOp, GetBlockNumOp
 from ..dialects.scalar_types import element_dtype
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
@@ -33,6 +33,7 @@ from ..runtime.places import Array
 from ..targets import LANES
 from . import machines
 from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
+from .pto_dry_run import trace_of
 
 __all__ = [
     "Argument", "Finding", "Parameter", "Printed", "Program", "Result", "check", "compare", "differences", "launch",
@@ -41,6 +42,9 @@ __all__ = [
 
 Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
 """An array for a pointer, a number for a scalar."""
+
+OUTSIDE = "outside-tensor"
+"""The code of a dry run's finding whose numbers an error of a run lacks."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,8 @@ class Parameter:
 class Program:
     """Kernels lowered for one behavior of the pipes and a number of blocks.
 
-    Without `verify_each` only what comes in and what comes out of the passes is verified. Raises LoomError for a
+    Without `verify_each` only what comes in and what comes out of the passes is verified; without `check` launches are
+    not checked by a dry run. Raises LoomError for a
     program that the compiler's passes refuse, and for numbers that make no sense.
     """
 
@@ -100,6 +105,7 @@ class Program:
         blocks: int = 1,
         lanes: int | None = None,
         verify_each: bool = True,
+        check: bool = True,
     ):
         check_behavior(arch)
         blocks = whole_number(blocks, "the number of blocks")
@@ -110,7 +116,7 @@ class Program:
             raise LoomError(f"a block has 1 to {LANES} vector cores, not {lanes}")
         module = parse_kernels(source).clone()
         bind_launch_arguments(module)
-        self.arch = arch
+        self.arch: Behavior = arch
         self.blocks = blocks
         chip = arch if arch != "ideal" else chips_of(module)[0]
         set_target_arch(module, chip)
@@ -120,7 +126,14 @@ class Program:
         self.slots = slot_arrays(module)
         """The arrays in which pipes have their slots."""
         lower = {"protocol": arch, "blocks": blocks} | ({} if lanes is None else {"lanes": lanes})
-        prepare(module, chip, lower=lower, verify_each=verify_each)
+        self.chip: Architecture = chip
+        self.placed: ModuleOp | None = None
+        """The kernels when tiles and buffers have got their addresses, for dry runs."""
+
+        def keep(placed: ModuleOp) -> None:
+            self.placed = placed.clone()
+
+        prepare(module, chip, lower=lower, verify_each=verify_each, placed=keep if check else None)
         # What is the same for every entry is computed once, and the engine sees that it is.
         LoopInvariantCodeMotionPass().apply(context(), module)
         self.module = module
@@ -172,15 +185,18 @@ def run(
     order: str | None = None,
     repeat: int = 1,
     step_limit: int | None = None,
+    check: bool = True,
 ) -> Result:
     """Run a program: its arguments by name, arrays for pointers, numbers for the rest.
 
     `arch` is how pipes behave. An array keeps its type, that of what the pointer points to or unsigned integers of its
     width, and is not changed: `Result.arrays` has the new ones. An array that is not given starts as zeros, if the
     text says how large it is. `lanes` are the vector cores of a block, `repeat` launches the kernels so often in a
-    row. Raises LoomError for what cannot be run, and Deadlock for a program that waits for what never comes.
+    row. With `check`, a dry run looks for what a run does not show: unordered accesses, tiles never written.
+
+    Raises LoomError for what cannot be run, and Deadlock for a program that waits for what never comes.
     """
-    program = Program(source, arch=arch, blocks=blocks, lanes=lanes)
+    program = Program(source, arch=arch, blocks=blocks, lanes=lanes, check=check)
     return launch(program, arguments or {}, order=order, repeat=repeat, step_limit=step_limit)
 
 
@@ -208,17 +224,37 @@ def launch(
         raise LoomError(f"a step limit of {step_limit} lets nothing run; give at least 1, or none")
     machine = program.machine(order=order)
     bound = bind(program, machine, arguments)
+    found = _dry_run(program, bound)
     for _ in range(repeat):
         start(program, machine, bound)
         try:
             machine.run(step_limit)
         except Deadlock as error:
+            findings = _findings(program, machine, found)
             raise Deadlock(
                 error.message,
                 error.location,
-                replace(error.hang, statistics=_statistics(program, machine), findings=_findings(program, machine)),
+                replace(error.hang, statistics=_statistics(program, machine), findings=findings),
             ) from None
-    return _result(program, machine, bound)
+        except LoomError as error:
+            # The dry run knows the numbers.
+            exact = next(
+                (finding for finding in found if (finding.code, finding.location) == (OUTSIDE, error.location)), None
+            )
+            if exact is not None:
+                raise LoomError(exact.message, exact.location) from None
+            raise
+    return _result(program, machine, bound, found)
+
+
+def _dry_run(program: Program, bound: Mapping[str, Bound]) -> list[Finding]:
+    """Return what a dry run finds in a launch; nothing if the program is not to be checked."""
+    if program.placed is None:
+        return []
+    numbers = {name: argument.value for name, argument in bound.items() if argument.array is None}
+    arrays = {name: argument.array for name, argument in bound.items() if argument.array is not None}
+    trace = trace_of(program.placed, program.arch, program.chip, numbers, arrays, blocks=program.blocks)
+    return find_in_trace(program.placed, trace)
 
 
 def start(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> None:
@@ -317,7 +353,7 @@ def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:
     return given == pointed or as_they_are or (given.kind in "bi" and pointed.kind in "iu")
 
 
-def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> Result:
+def _result(program: Program, machine: Machine, bound: Mapping[str, Bound], found: Sequence[Finding]) -> Result:
     memory = machine.chip
     arrays: dict[str, Array] = {}
     for name, argument in bound.items():
@@ -326,14 +362,17 @@ def _result(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> R
             assert isinstance(argument.value, int)
             arrays[name] = memory.fetch("gm", argument.value, array.size, array.dtype).reshape(array.shape).copy()
     prints = [Printed(row, _core(column), label, values) for (column, row), label, values in machine.chip.printed_tiles]
-    findings, statistics = _findings(program, machine), _statistics(program, machine)
+    findings, statistics = _findings(program, machine, found), _statistics(program, machine)
     return Result(arrays, prints, list(findings), statistics, frozenset(program.slots))
 
 
-def _findings(program: Program, machine: Machine) -> tuple[Finding, ...]:
-    """Return the hazards that the runs have met."""
+def _findings(program: Program, machine: Machine, found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the hazards that the runs have met, and those that a dry run has found beside them."""
     arch = None if program.arch == "ideal" else program.arch
-    return tuple(once_each((replace(finding, arch=arch) for finding in machine.chip.findings), OF_THE_CHIP))
+    met = list(machine.chip.findings)
+    known = {(finding.code, finding.location) for finding in met}
+    met += [finding for finding in found if (finding.code, finding.location) not in known]
+    return tuple(once_each((replace(finding, arch=arch) for finding in met), OF_THE_CHIP))
 
 
 def _statistics(program: Program, machine: Machine) -> dict[str, Any]:

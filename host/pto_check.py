@@ -5,7 +5,7 @@ Knows the passes from the text to addresses; runs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -19,7 +19,7 @@ from ..analysis.event_graph import SlotTradeoff
 from ..analysis.pto.local_memory import called
 from ..analysis.pto.rings import programs_of, rings_of
 from ..analysis.pto.schedules import kernel_of
-from ..checks.pto.registry import find_hazards
+from ..checks.pto.registry import find_hazards, find_in_trace
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding
 from ..diagnostics.locations import location_of
@@ -28,7 +28,7 @@ from ..dialects import context
 from ..dialects.ir_text import parse_ir, text_of
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
-from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
+from ..dialects.pto.kernels import Architecture, GetBlockIdxOp, SectionOp, architecture_of, kernel_kind
 from ..dialects.pto.memory import constant_value
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
@@ -36,6 +36,10 @@ from ..operations.pipe_protocol import Behavior
 from ..passes import get_all_passes
 from ..passes.pto_bind_launch_arguments import bind_launch_arguments
 from ..passes.pto_infer_slots import tradeoffs_of_pipe
+from .pto_dry_run import trace_of
+
+MAX_CHECKED_STEPS = 6_000
+"""Steps of a dry run, after which what may go wrong is left to a run."""
 
 FRONT_END = (
     "pto-bind-launch-arguments",
@@ -49,6 +53,9 @@ FRONT_END = (
 )
 """The passes from the text of users to pipes with flags and buffers with addresses."""
 
+
+PLACED = "pto-place-reserved-buffers"
+"""The pass of these after which tiles and buffers have addresses, and pipes still name their buffers."""
 
 REJECTED = "rejected"
 """The code of findings of the parser, the verifier and the passes."""
@@ -184,8 +191,17 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         found = find_hazards(module, arch)
     except LoomError as error:
         return [_rejected(error, name)]
+    blocks = 2 if any(isinstance(op, GetBlockIdxOp) for op in walk(module)) else 1
+
+    def run_dry(placed: ModuleOp) -> None:
+        trace = trace_of(placed, arch, chip, {}, blocks=blocks, max_steps=MAX_CHECKED_STEPS)
+        known = {(finding.code, finding.location) for finding in found}
+        found.extend(
+            finding for finding in find_in_trace(placed, trace) if (finding.code, finding.location) not in known
+        )
+
     try:
-        prepare(module, chip, verify_each=False)
+        prepare(module, chip, verify_each=False, placed=run_dry)
     except LoomError as error:
         found.append(_rejected(error, name))
     return found
@@ -201,12 +217,17 @@ def set_target_arch(module: ModuleOp, chip: Architecture) -> None:
 
 
 def prepare(
-    module: ModuleOp, chip: Architecture, lower: Mapping[str, Any] | None = None, *, verify_each: bool = True
+    module: ModuleOp,
+    chip: Architecture,
+    lower: Mapping[str, Any] | None = None,
+    *,
+    verify_each: bool = True,
+    placed: Callable[[ModuleOp], None] | None = None,
 ) -> None:
     """Run the compiler's passes on a module, for `chip`; raises LoomError where one rejects it.
 
     With `lower`, the options of that pass, it becomes a program of `flow`. Without `verify_each` only what comes in and
-    what comes out is verified.
+    what comes out is verified. `placed` is called with the module once tiles and buffers have addresses.
     """
     set_target_arch(module, chip)
     verify(module)
@@ -240,6 +261,8 @@ def prepare(
             raise located(error) from None
         if verify_each or name == chosen[-1][0]:
             verify(module)
+        if placed is not None and name == PLACED:
+            placed(module)
 
 
 def _refuse_recursion(module: ModuleOp) -> None:

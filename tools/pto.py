@@ -135,7 +135,8 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _summary(findings: Sequence[Finding]) -> str:
     counts = Counter(finding.severity for finding in findings)
-    said = [f"{count} {kind}{'s' if count > 1 else ''}" for kind in ("error", "warning") if (count := counts[kind])]
+    kinds = ("error", "warning", "note")
+    said = [f"{count} {kind}{'s' if count > 1 else ''}" for kind in kinds if (count := counts[kind])]
     return " and ".join(said) or "nothing found"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
 
-from ...dialects.pto.attributes import AddressSpace, BLayout
+from ...dialects.pto.attributes import AddressSpace, BLayout, SLayout
 from ...dialects.pto.kernels import peer_function
 from ...dialects.pto.memory import AllocTileOp, constant_value
 from ...dialects.pto.types import TileBufType
@@ -49,6 +49,20 @@ def tile_bytes(tile: TileBufType) -> int | None:
         return tile.bytes
     major = tile.rows if tile.blayout is BLayout.ROW_MAJOR else tile.columns
     return tile.bytes + (major - 1) * (tile.bytes // (tile.rows * tile.columns))
+
+
+def tile_strides(tile: TileBufType) -> tuple[int, int]:
+    """Return the strides of rows and columns of a tile in elements.
+
+    Boxes are not kept: a tile of boxes is laid out like one box, row behind row or column behind column. So a
+    tile and its transpose in the same place, whose layouts are each other's transposes, show the same elements.
+    """
+    longer = 1 if tile.compact.data == ROW_PLUS_ONE else 0
+    if tile.slayout is SLayout.NONE_BOX:
+        by_rows = tile.blayout is BLayout.ROW_MAJOR
+    else:
+        by_rows = tile.slayout is SLayout.ROW_MAJOR
+    return (tile.columns + longer, 1) if by_rows else (1, tile.rows + longer)
 
 
 def callees(function: FuncOp) -> list[FuncOp]:

@@ -122,6 +122,13 @@ def consumer_buffer(pipe: Pipe, direction: int) -> SSAValue | None:
     return pipe.peer_local_addr if second else pipe.local_addr
 
 
+def is_identified(pipe: Pipe, direction: int) -> bool:
+    """Return True if a reserved buffer, or an id, says which other end belongs to a pipe."""
+    buffer = consumer_buffer(pipe, direction)
+    number = pipe.pipe_id if isinstance(pipe, OpenPipeOp) else pipe.frontend_id
+    return number is not None or (buffer is not None and reservation_of(buffer) is not None)
+
+
 def _key(pipe: Pipe, direction: int) -> Hashable:
     buffer = consumer_buffer(pipe, direction)
     reserved = None if buffer is None else reservation_of(buffer)

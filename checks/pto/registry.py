@@ -1,6 +1,7 @@
 """Registry of the checks of programs with pipes: the files of this folder that declare CODES.
 
-A check is a function `find(subject)` of whole programs, or `find_in_kernel(kernel)` of one end of the pipes.
+A check is a function `find(subject)` of whole programs, `find_in_kernel(kernel)` of one end of the pipes, or
+`find_in_trace(trace)` of a dry run.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from types import ModuleType
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...analysis.pto.dry_run.trace import Trace
 from ...analysis.pto.schedules import Kernel
 from ...diagnostics.findings import Finding, once_each
 from ...diagnostics.locations import location_of
@@ -51,6 +53,19 @@ def find_hazards(module: ModuleOp, behavior: Behavior | None = None) -> list[Fin
     ]
     found = [hazard for find in programs for hazard in find(subject)]
     found += [hazard for kernel in subject.kernels for find in kernels for hazard in find(kernel)]
+    return _in_order(module, found)
+
+
+def find_in_trace(module: ModuleOp, trace: Trace) -> list[Finding]:
+    """Return all findings about a dry run of a module, in the order of its operations."""
+    checks: list[Callable[[Trace], Iterator[Hazard]]] = [
+        one.find_in_trace for one in CHECKS if hasattr(one, "find_in_trace")
+    ]
+    return _in_order(module, [hazard for find in checks for hazard in find(trace)])
+
+
+def _in_order(module: ModuleOp, found: list[Hazard]) -> list[Finding]:
+    """Return hazards as findings in the order of operations, one of each code about an operation."""
     order = {op: place for place, op in enumerate(walk(module))}
     unique: dict[tuple[str, Operation], Hazard] = {}
     for hazard in sorted(found, key=lambda hazard: hazard.severity):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...analysis.pto.schedules import Kernel, Pipe, PipeUse, Schedule, Slot, Step
+from ...dialects.pto.tiles import TileOperation
 from ...dialects.pto.types import TensorViewType
+from ...dialects.traversal import walk
 from .hazard import Hazard
 
 CODES = ("not-a-slot", "slot-not-pushed", "store-after-push", "unwritten-slot", "use-after-free")
@@ -42,7 +44,8 @@ def _contents(path: Schedule, kernel: Kernel) -> Iterator[Hazard]:
                 if not (freed.use.of_tile and kernel.in_global_memory(use.pipe)):
                     released.add(freed)
         elif use.entry is not None and isinstance(use.entry.type, TensorViewType):
-            yield from _push(use, slot, released, written)
+            # An outline of a kernel has no data to push.
+            yield from _push(use, slot, released, written, computes=_computes(kernel))
             if slot is not None:
                 released.add(slot)
     for slot in allocated:
@@ -72,7 +75,13 @@ def _access(step: Step, slot: Slot, released: set[Slot], written: set[Slot]) -> 
         written.add(slot)
 
 
-def _push(use: PipeUse, slot: Slot | None, released: set[Slot], written: set[Slot]) -> Iterator[Hazard]:
+def _computes(kernel: Kernel) -> bool:
+    return any(isinstance(op, TileOperation) for op in walk(kernel.function))
+
+
+def _push(
+    use: PipeUse, slot: Slot | None, released: set[Slot], written: set[Slot], *, computes: bool
+) -> Iterator[Hazard]:
     if slot is None or slot.use.action != "alloc" or slot.use.pipe is not use.pipe:
         yield Hazard(
             "not-a-slot",
@@ -90,4 +99,5 @@ def _push(use: PipeUse, slot: Slot | None, released: set[Slot], written: set[Slo
             "unwritten-slot",
             use.op,
             "nothing is stored into the slot before it is pushed; store a tile into it first",
+            "error" if computes else "warning",
         )

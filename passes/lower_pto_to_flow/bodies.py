@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr, UnitAttr, i6
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from ...analysis.pto.local_memory import called
+from ...analysis.pto.local_memory import called, tile_strides
 from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
@@ -61,7 +61,7 @@ from .handles import Handles, is_handle, lowered, pointed
 from .pipes import Machine, Pipes, Plan
 from .tile_operations import CONVERTER, TileOperations
 from .unused import erase_unused
-from .views import GLOBAL_MEMORY, SPACES, TENSOR_RANK, Declared, Number, View, tile_strides
+from .views import GLOBAL_MEMORY, SPACES, TENSOR_RANK, Declared, Number, View
 
 ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
 """Attributes of a function a host starts: the names of its arguments in the source, and what those that are pointers

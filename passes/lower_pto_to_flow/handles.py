@@ -14,13 +14,14 @@ from xdsl.dialects.builtin import IntegerType, MemRefType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from ...analysis.pto.local_memory import tile_strides
 from ...analysis.pto.pipe_ends import refusal
 from ...diagnostics.locations import location_of
 from ...dialects.pto.memory import constant_value
 from ...dialects.pto.types import PartitionTensorViewType, PtrType, TensorViewType, TileBufType
 from .emission import Emitter
 from .joining import Lost, Meaning
-from .views import GLOBAL_MEMORY, SPACES, Declared, Number, View, tile_strides
+from .views import GLOBAL_MEMORY, SPACES, Declared, Number, View
 
 HANDLE_TYPES = (TileBufType, TensorViewType, PartitionTensorViewType)
 

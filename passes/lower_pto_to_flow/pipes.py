@@ -15,6 +15,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...analysis.pto.local_memory import tile_strides
 from ...analysis.pto.pipe_ends import lane_problem, refusal
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, FixpipeLayout, KernelKind, Layout
@@ -35,7 +36,7 @@ from ...operations import pipe_protocol
 from ...operations.pipe_protocol import Behavior
 from .emission import Emitter
 from .handles import Handles
-from .views import GLOBAL_MEMORY, SPACES, Number, View, tile_strides
+from .views import GLOBAL_MEMORY, SPACES, Number, View
 
 CUBE, VECTOR = "cube", "vector"
 """Names of the classes of units."""

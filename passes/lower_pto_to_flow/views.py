@@ -11,10 +11,8 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
-from ...analysis.pto.local_memory import ROW_PLUS_ONE
 from ...dialects.flow import Slot
-from ...dialects.pto.attributes import AddressSpace, BLayout, Layout, SLayout
-from ...dialects.pto.types import TileBufType
+from ...dialects.pto.attributes import AddressSpace, Layout
 
 Number: TypeAlias = int | SSAValue
 """A number of bytes or elements: known, or an i64 of the new program."""
@@ -69,20 +67,6 @@ class Declared:
     """A tile or tensor that has no place before a pipe gives it one, and the extents it was given."""
 
     extents: tuple[Number, ...]
-
-
-def tile_strides(tile: TileBufType) -> tuple[int, int]:
-    """Return the strides of rows and columns of a tile in elements.
-
-    Boxes are not kept: a tile of boxes is laid out like one box, row behind row or column behind column. So a
-    tile and its transpose in the same place, whose layouts are each other's transposes, show the same elements.
-    """
-    longer = 1 if tile.compact.data == ROW_PLUS_ONE else 0
-    if tile.slayout is SLayout.NONE_BOX:
-        by_rows = tile.blayout is BLayout.ROW_MAJOR
-    else:
-        by_rows = tile.slayout is SLayout.ROW_MAJOR
-    return (tile.columns + longer, 1) if by_rows else (1, tile.rows + longer)
 
 
 def known(numbers: Sequence[Number]) -> tuple[int, ...] | None:

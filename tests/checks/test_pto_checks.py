@@ -291,7 +291,7 @@ def test_odd_depths_overwrite_only_where_slots_are_used_again() -> None:
 def test_pipes_of_a5_begin_with_credits() -> None:
     """But for those of whole entries in the consumer's memory, which no longer do."""
     (hazard,) = hazards(pair(loop(SPLIT_PUSH, 3), loop(SPLIT_TURN, 3)), "a5")
-    assert (hazard.severity, hazard.code) == ("warning", "seeded-credits")
+    assert (hazard.severity, hazard.code) == ("note", "seeded-credits")
     assert "push 2 may reuse slot 0 before it is read" in hazard.message
     assert kinds(pair(loop(SPLIT_PUSH, 1), loop(SPLIT_TURN, 1)), "a5") == []
     assert kinds(pair(loop(SPLIT_PUSH, 3), loop(SPLIT_TURN, 3)), "ideal") == []
@@ -311,7 +311,7 @@ def test_credits_that_a5_leaves_over(slots: int, entries: int) -> None:
     left = [hazard for hazard in found if hazard.code == "leftover-credits"]
     assert len(left) == (given > taken)
     for hazard in left:
-        assert hazard.severity == "warning"
+        assert hazard.severity == "note"
         assert f"leave{'s' if entries == 1 else ''} {given - taken} credit{'s' if given - taken > 1 else ''} more" in (
             hazard.message
         )
@@ -518,7 +518,7 @@ def test_vector_cores_that_do_the_same_on_different_ways() -> None:
 def test_long_loops_are_counted_and_only_warned_of(count: int) -> None:
     assert kinds(pair(loop(PUSH, count), loop(TURN, count)), "ideal") == []
     (hazard,) = hazards(pair(loop(SPLIT_PUSH, count), loop(SPLIT_TURN, count)), "a5")
-    assert (hazard.severity, hazard.code) == ("warning", "seeded-credits")
+    assert (hazard.severity, hazard.code) == ("note", "seeded-credits")
     (more,) = hazards(pair(loop(PUSH, count + 1), loop(TURN, count)), "ideal")
     assert f"{count} entries are popped in @taker, but {count + 1} are pushed" in more.message
 

@@ -213,7 +213,7 @@ def test_credits_to_begin_with() -> None:
     """Pipes of split entries begin with some on a5, those of whole ones in the consumer's memory do not."""
     push, turn = (part.replace("split = 0", "split = 1").replace(VEC, HALF) for part in (PUSH, TURN))
     (finding,) = told(loop("%n", push), loop("%n", turn), behavior="a5")
-    assert (finding.severity, finding.code) == ("warning", "seeded-credits")
+    assert (finding.severity, finding.code) == ("note", "seeded-credits")
     assert told(loop("%n", PUSH), loop("%n", TURN), behavior="a5") == []
 
 

@@ -51,10 +51,11 @@ class Tile:
     def __str__(self) -> str:
         order, boxes, fractal = _LAYOUTS["mat" if self.boxed else self.location]
         valid_rows, valid_columns = ("?" if extent is None else extent for extent in self.extents)
+        packed = ", compact=1" if self.location == "acc" and valid_rows not in ("?", self.rows) else ""
         return (
             f"!pto.tile_buf<loc={self.location}, dtype={self.element}, rows={self.rows}, cols={self.columns}, "
             f"v_row={valid_rows}, v_col={valid_columns}, blayout={'col_major' if self.column_major else order}, "
-            f"slayout={boxes}, fractal={fractal}, pad=0>"
+            f"slayout={boxes}, fractal={fractal}, pad=0{packed}>"
         )
 
 

@@ -1,0 +1,111 @@
+"""Contents of a core's own memories in a dry run: what has been written where.
+
+Contents are signatures, which are equal for equal data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from ....dialects.pto.attributes import AddressSpace
+from ....targets.chip import BOX_ROWS
+from .trace import Problem, Trace
+from .values import PACKED, Tile
+
+
+@dataclass
+class Written:
+    """The contents of some bytes, from `start` to `end`."""
+
+    start: int
+    end: int
+    tile: Tile
+    signature: object
+    pitch: int | None = None
+    """Rows by which columns of boxes of a product are apart in the accumulator."""
+
+
+class Contents:
+    """What is in the memories of one core."""
+
+    def __init__(self, trace: Trace, core: int) -> None:
+        self._trace = trace
+        self._core = core
+        self._written: dict[AddressSpace, list[Written]] = {}
+
+    def name(self, tile: Tile) -> str:
+        """Return the name of the memory of a tile, unique in the program."""
+        return f"{self._trace.cores[self._core]} {tile.space.value}"
+
+    def write(self, tile: Tile, signature: object) -> None:
+        """Record that the valid part of a tile has been written; what it covers whole is gone."""
+        region = tile.region()
+        if region is None or region.is_empty:
+            return
+        low, high = region.low, region.high
+        before = self._written.setdefault(tile.space, [])
+        kept = [part for part in before if part.start < low or part.end > high]
+        kept.append(Written(low, high, tile, signature))
+        self._written[tile.space] = kept
+
+    def read(self, op: Operation, tile: Tile) -> object:
+        """Return the signature of the contents of a tile, None if unknown; report a tile that nothing has written."""
+        region = tile.region()
+        if region is None:
+            return None
+        if region.is_empty:
+            return "empty"
+        low, high = region.low, region.high
+        found: Written | None = None
+        for part in reversed(self._written.get(tile.space, ())):
+            if part.start < high and low < part.end:
+                found = part
+                break
+        if found is None:
+            what = "pushed" if "push" in op.name else "stored" if op.name == "pto.tstore" else "read"
+            self._trace.report(
+                Problem(
+                    "unwritten-tile",
+                    op,
+                    f"the tile in bytes {low} to {high - 1} of '{tile.space.value}' is {what} on "
+                    f"{self._trace.cores[self._core].name}, but nothing has written there; load or compute it before",
+                    may=what == "read",
+                    core=self._core,
+                )
+            )
+            return None
+        if found.pitch is not None and tile.valid[1] is not None and tile.valid[1] > BOX_ROWS:
+            self._check_pitch(op, tile, found.pitch)
+        if found.start == low and found.end == high:
+            return found.signature
+        inside = found.start <= low and high <= found.end
+        return ("part", found.signature, low - found.start, region.dimensions) if inside and found.signature else None
+
+    def set_pitch(self, tile: Tile, rows: int) -> None:
+        """Record with how many rows the product lies that was last written to a tile."""
+        region = tile.region()
+        for part in reversed(self._written.get(tile.space, ())):
+            if region is not None and part.start == region.low:
+                part.pitch = rows
+                return
+
+    def _check_pitch(self, op: Operation, tile: Tile, written: int) -> None:
+        """Report a product that is read with another pitch than the chip writes it with: that of its valid rows."""
+        pitch = tile.pitch
+        if pitch is None or pitch == written:
+            return
+        remedy = (
+            f"keep {written} valid rows in it"
+            if tile.type.compact.data == PACKED
+            else f"write compact=1 in the type of the accumulator, or allocate it with {written} rows"
+        )
+        self._trace.report(
+            Problem(
+                "accumulator-pitch",
+                op,
+                f"the chip puts the boxes of this product {written} rows apart, those of its left tile, but they are "
+                f"read {pitch} rows apart, as the tile says, so columns from {BOX_ROWS} on are wrong; {remedy}",
+            )
+        )

@@ -1,0 +1,147 @@
+"""Races in a trace: accesses of the same bytes, at least one a store, that nothing orders.
+
+"Happens before" is the order of the steps of a thread, and of a step behind those it waits for: entries that are
+popped, credits, barriers and flags. A core is one thread if the compiler orders its pipes; if its program does so by
+flags, each of its pipes is a thread, and instructions are issued behind all scalar ones before them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.ir import Operation
+
+from ....dialects.pto.attributes import HardwarePipe
+from .trace import Access, Step, Trace
+from .values import Region, overlap
+
+MAX_PAIRS = 200_000
+"""Pairs of accesses that are compared; those of larger programs are left out."""
+
+_Clock: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two steps that access the same byte of a memory in any order; the first is the earlier in the trace."""
+
+    memory: str
+    first: Step
+    second: Step
+    byte: int
+    writes: tuple[bool, bool]
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """An access, with its thread, its place in it, and the places in all threads that happen before it."""
+
+    step: Step
+    access: Access
+    region: Region
+    index: int
+    thread: int
+    at: int
+    clock: _Clock
+
+    def is_before(self, other: _Timed) -> bool:
+        return other.clock[self.thread] >= self.at
+
+
+def races(trace: Trace, ignored: frozenset[str] = frozenset()) -> Iterator[Race]:
+    """Yield the races of a trace, one for each pair of operations; `ignored` are memories that are left out."""
+    by_memory: dict[str, list[_Timed]] = defaultdict(list)
+    for timed in _timed(trace):
+        if timed.access.memory not in ignored:
+            by_memory[timed.access.memory].append(timed)
+    left = MAX_PAIRS
+    for memory, accesses in by_memory.items():
+        if not any(timed.access.writes for timed in accesses):
+            continue
+        seen: set[tuple[Operation, Operation, bool]] = set()
+        active: list[_Timed] = []
+        for timed in sorted(accesses, key=lambda timed: timed.region.low):
+            active = [other for other in active if other.region.high > timed.region.low]
+            for other in active:
+                left -= 1
+                if left < 0:
+                    return
+                first, second = (other, timed) if other.index < timed.index else (timed, other)
+                same_block = trace.cores[first.step.core].block == trace.cores[second.step.core].block
+                key = first.step.op, second.step.op, same_block
+                if key in seen or not _may_race(first, second):
+                    continue
+                byte = overlap(first.region, second.region)
+                if byte is not None:
+                    seen |= {key, (key[1], key[0], same_block)}
+                    yield Race(memory, first.step, second.step, byte, (first.access.writes, second.access.writes))
+            active.append(timed)
+
+
+def _may_race(first: _Timed, second: _Timed) -> bool:
+    """Return True if two accesses matter to each other and nothing orders them."""
+    one, other = first.access, second.access
+    if first.thread == second.thread or not (one.writes or other.writes) or (one.adds and other.adds):
+        return False
+    if one.writes and other.writes and one.region == other.region and one.contents is not None:
+        # Cores that do the same store the same.
+        if one.contents == other.contents:
+            return False
+    return not first.is_before(second) and not second.is_before(first)
+
+
+def _timed(trace: Trace) -> Iterator[_Timed]:
+    """Yield the accesses whose order matters, in the order of the trace."""
+    threads: dict[tuple[int, HardwarePipe | None], int] = {}
+    pipes_of: dict[int, list[int]] = defaultdict(list)
+
+    def thread_of(core: int, pipe: HardwarePipe | None) -> int:
+        key = core, pipe if core in trace.explicit else None
+        if key not in threads:
+            threads[key] = len(threads)
+            pipes_of[core].append(threads[key])
+        return threads[key]
+
+    for step in trace.steps:
+        thread_of(step.core, step.pipe)
+        if step.core in trace.explicit:
+            thread_of(step.core, HardwarePipe.S)
+            for pipe in step.joins:
+                thread_of(step.core, pipe)
+    clocks = [[0] * len(threads) for _ in threads]
+    awaited = {index for step in trace.steps for index in step.after}
+    released: dict[int, _Clock] = {}
+    snapshots: dict[int, _Clock] = {}
+    for index, step in enumerate(trace.steps):
+        explicit = step.core in trace.explicit
+        thread = thread_of(step.core, step.pipe)
+        clock = clocks[thread]
+        joined = False
+        sources: list[_Clock | list[int]] = [released[other] for other in step.after]
+        if explicit:
+            sources.append(clocks[thread_of(step.core, HardwarePipe.S)])
+            if step.kind == "barrier" and HardwarePipe.ALL in step.joins:
+                sources += [clocks[other] for other in pipes_of[step.core]]
+        for source in sources:
+            for place, value in enumerate(source):
+                if value > clock[place]:
+                    clock[place] = value
+                    joined = True
+        clock[thread] += 1
+        if explicit and step.kind == "barrier" and HardwarePipe.ALL in step.joins:
+            for other in pipes_of[step.core]:
+                clocks[other][:] = [max(pair) for pair in zip(clocks[other], clock, strict=True)]
+        if index in awaited:
+            released[index] = tuple(clock)
+        if joined:
+            snapshots.pop(thread, None)
+        for access in step.accesses:
+            is_local = access.memory.startswith("block ")
+            if access.region is None or access.region.is_empty or (is_local and not explicit):
+                continue
+            if thread not in snapshots:
+                snapshots[thread] = tuple(clock)
+            yield _Timed(step, access, access.region, index, thread, clock[thread], snapshots[thread])

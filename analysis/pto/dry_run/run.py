@@ -1,0 +1,62 @@
+"""Dry run: executes all cores of a program in turns and returns the trace of what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .channels import Channel
+from .cores import Barrier, CoreRun, TooLong, Undecided
+from .program import Program
+from .trace import Core, Trace
+from .values import Pointer
+
+MAX_STEPS = 60_000
+"""Steps after which a dry run ends."""
+
+
+def dry_run(
+    program: Program,
+    arguments: Mapping[str, int | Pointer],
+    *,
+    blocks: int = 1,
+    arrays: Mapping[str, Any] | None = None,
+    max_steps: int = MAX_STEPS,
+) -> Trace:
+    """Return the trace of a program: its arguments by name, `arrays` with what is in those that it may read.
+
+    It is incomplete where control depends on an unknown number, where cores wait forever, or behind `max_steps` steps.
+    """
+    kinds = program.kinds()
+    columns = [0, *range(1, 1 + program.lanes)]
+    present = [column for column in columns if ("cube" if column == 0 else "vector") in {kind.value for kind in kinds}]
+    trace = Trace([Core(block, column) for block in range(blocks) for column in present])
+    barrier = Barrier(len(trace.cores))
+    channels: list[dict[str, Channel]] = [program.channels() for _ in range(blocks)]
+    cores = [
+        CoreRun(program, trace, number, blocks, channels[core.block], barrier, arrays or {}, max_steps)
+        for number, core in enumerate(trace.cores)
+    ]
+    running = {number: core.run(arguments) for number, core in enumerate(cores)}
+    try:
+        while running:
+            before = len(trace.steps), len(running)
+            for number in list(running):
+                try:
+                    next(running[number])
+                except StopIteration:
+                    del running[number]
+            if (len(trace.steps), len(running)) == before:
+                trace.reason = "cores wait for each other"
+                return trace
+    except Undecided as reason:
+        trace.reason = f"{reason} depends on what is computed"
+        return trace
+    except TooLong:
+        trace.reason = f"the program has more than {max_steps} steps"
+        return trace
+    except RecursionError:
+        trace.reason = "loops and branches are nested too deeply"
+        return trace
+    trace.complete = True
+    return trace
