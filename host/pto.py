@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPass
 
 from ..analysis.pto.array_sizes import pointed_bytes, slot_arrays
+from ..analysis.pto.dry_run.trace import Trace
 from ..checks.pto.registry import OF_THE_CHIP, find_in_trace
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding, once_each
@@ -33,7 +34,7 @@ from ..runtime.places import Array
 from ..targets import LANES
 from . import machines
 from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
-from .pto_dry_run import trace_of
+from .pto_dry_run import estimate, trace_of
 
 __all__ = [
     "Argument", "Finding", "Parameter", "Printed", "Program", "Result", "check", "compare", "differences", "launch",
@@ -93,7 +94,7 @@ class Program:
     """Kernels lowered for one behavior of the pipes and a number of blocks.
 
     Without `verify_each` only what comes in and what comes out of the passes is verified; without `check` launches are
-    not checked by a dry run. Raises LoomError for a
+    not checked by a dry run; with `times`, statistics of launches have their estimated times. Raises LoomError for a
     program that the compiler's passes refuse, and for numbers that make no sense.
     """
 
@@ -106,6 +107,7 @@ class Program:
         lanes: int | None = None,
         verify_each: bool = True,
         check: bool = True,
+        times: bool = False,
     ):
         check_behavior(arch)
         blocks = whole_number(blocks, "the number of blocks")
@@ -127,13 +129,14 @@ class Program:
         """The arrays in which pipes have their slots."""
         lower = {"protocol": arch, "blocks": blocks} | ({} if lanes is None else {"lanes": lanes})
         self.chip: Architecture = chip
+        self.times = times
         self.placed: ModuleOp | None = None
         """The kernels when tiles and buffers have got their addresses, for dry runs."""
 
         def keep(placed: ModuleOp) -> None:
             self.placed = placed.clone()
 
-        prepare(module, chip, lower=lower, verify_each=verify_each, placed=keep if check else None)
+        prepare(module, chip, lower=lower, verify_each=verify_each, placed=keep if check or times else None)
         # What is the same for every entry is computed once, and the engine sees that it is.
         LoopInvariantCodeMotionPass().apply(context(), module)
         self.module = module
@@ -186,17 +189,19 @@ def run(
     repeat: int = 1,
     step_limit: int | None = None,
     check: bool = True,
+    times: bool = False,
 ) -> Result:
     """Run a program: its arguments by name, arrays for pointers, numbers for the rest.
 
     `arch` is how pipes behave. An array keeps its type, that of what the pointer points to or unsigned integers of its
     width, and is not changed: `Result.arrays` has the new ones. An array that is not given starts as zeros, if the
     text says how large it is. `lanes` are the vector cores of a block, `repeat` launches the kernels so often in a
-    row. With `check`, a dry run looks for what a run does not show: unordered accesses, tiles never written.
+    row. With `check`, a dry run looks for what a run does not show: unordered accesses, tiles never written. With
+    `times`, `Result.statistics` has an estimate of cycles, occupancy and waits of each core, in one launch.
 
     Raises LoomError for what cannot be run, and Deadlock for a program that waits for what never comes.
     """
-    program = Program(source, arch=arch, blocks=blocks, lanes=lanes, check=check)
+    program = Program(source, arch=arch, blocks=blocks, lanes=lanes, check=check, times=times)
     return launch(program, arguments or {}, order=order, repeat=repeat, step_limit=step_limit)
 
 
@@ -224,7 +229,8 @@ def launch(
         raise LoomError(f"a step limit of {step_limit} lets nothing run; give at least 1, or none")
     machine = program.machine(order=order)
     bound = bind(program, machine, arguments)
-    found = _dry_run(program, bound)
+    trace = _dry_run(program, bound)
+    found = [] if trace is None or program.placed is None else find_in_trace(program.placed, trace)
     for _ in range(repeat):
         start(program, machine, bound)
         try:
@@ -234,7 +240,7 @@ def launch(
             raise Deadlock(
                 error.message,
                 error.location,
-                replace(error.hang, statistics=_statistics(program, machine), findings=findings),
+                replace(error.hang, statistics=_statistics(program, machine, trace), findings=findings),
             ) from None
         except LoomError as error:
             # The dry run knows the numbers.
@@ -244,17 +250,17 @@ def launch(
             if exact is not None:
                 raise LoomError(exact.message, exact.location) from None
             raise
-    return _result(program, machine, bound, found)
+    result = _result(program, machine, bound, found)
+    return replace(result, statistics=_statistics(program, machine, trace))
 
 
-def _dry_run(program: Program, bound: Mapping[str, Bound]) -> list[Finding]:
-    """Return what a dry run finds in a launch; nothing if the program is not to be checked."""
+def _dry_run(program: Program, bound: Mapping[str, Bound]) -> Trace | None:
+    """Return the trace of a launch; None if the program is not to be checked."""
     if program.placed is None:
-        return []
+        return None
     numbers = {name: argument.value for name, argument in bound.items() if argument.array is None}
     arrays = {name: argument.array for name, argument in bound.items() if argument.array is not None}
-    trace = trace_of(program.placed, program.arch, program.chip, numbers, arrays, blocks=program.blocks)
-    return find_in_trace(program.placed, trace)
+    return trace_of(program.placed, program.arch, program.chip, numbers, arrays, blocks=program.blocks)
 
 
 def start(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> None:
@@ -362,8 +368,7 @@ def _result(program: Program, machine: Machine, bound: Mapping[str, Bound], foun
             assert isinstance(argument.value, int)
             arrays[name] = memory.fetch("gm", argument.value, array.size, array.dtype).reshape(array.shape).copy()
     prints = [Printed(row, _core(column), label, values) for (column, row), label, values in machine.chip.printed_tiles]
-    findings, statistics = _findings(program, machine, found), _statistics(program, machine)
-    return Result(arrays, prints, list(findings), statistics, frozenset(program.slots))
+    return Result(arrays, prints, list(_findings(program, machine, found)), {}, frozenset(program.slots))
 
 
 def _findings(program: Program, machine: Machine, found: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -375,8 +380,9 @@ def _findings(program: Program, machine: Machine, found: Sequence[Finding]) -> t
     return tuple(once_each((replace(finding, arch=arch) for finding in met), OF_THE_CHIP))
 
 
-def _statistics(program: Program, machine: Machine) -> dict[str, Any]:
-    return {"arch": program.arch, "blocks": program.blocks, "steps": machine.statistics()["steps"]}
+def _statistics(program: Program, machine: Machine, trace: Trace | None) -> dict[str, Any]:
+    found = {"arch": program.arch, "blocks": program.blocks, "steps": machine.statistics()["steps"]}
+    return found if trace is None or not program.times else {**found, "estimate": estimate(trace, program.chip)}
 
 
 def _core(column: int) -> str:

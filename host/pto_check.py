@@ -5,8 +5,8 @@ Knows the passes from the text to addresses; runs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,6 +16,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..analysis.event_graph import SlotTradeoff
+from ..analysis.pto.dry_run.timing import times_of
 from ..analysis.pto.local_memory import called
 from ..analysis.pto.rings import programs_of, rings_of
 from ..analysis.pto.schedules import kernel_of
@@ -36,7 +37,8 @@ from ..operations.pipe_protocol import Behavior
 from ..passes import get_all_passes
 from ..passes.pto_bind_launch_arguments import bind_launch_arguments
 from ..passes.pto_infer_slots import tradeoffs_of_pipe
-from .pto_dry_run import trace_of
+from ..targets import COSTS
+from .pto_dry_run import rings_opened_at, trace_of
 
 MAX_CHECKED_STEPS = 6_000
 """Steps of a dry run, after which what may go wrong is left to a run."""
@@ -136,6 +138,8 @@ class PipeSlots:
     location: str | None
     slots: int
     tradeoffs: list[SlotTradeoff]
+    cycles: dict[int, tuple[int, int]] = field(default_factory=dict[int, "tuple[int, int]"])
+    """For numbers of slots, the estimated cycles of the program, and those its cores wait for each other."""
 
 
 @deep_nesting()
@@ -157,7 +161,32 @@ def slots_of(source: Path | str | ModuleOp, arch: Behavior | None = None) -> lis
         for names in program.pipes():
             pipe = program.rings[names[0]].pipe
             tradeoffs = tradeoffs_of_pipe(program, names) if program.exact else []
-            found.append(PipeSlots(" and ".join(names), location_of(pipe), pipe.depth, tradeoffs))
+            cycles = _cycles(module, behavior, location_of(pipe), [row.slots for row in tradeoffs if row.is_safe])
+            found.append(PipeSlots(" and ".join(names), location_of(pipe), pipe.depth, tradeoffs, cycles))
+    return found
+
+
+def _cycles(
+    module: ModuleOp, behavior: Behavior, location: str | None, slots: Sequence[int]
+) -> dict[int, tuple[int, int]]:
+    """Return the estimated cycles of one block, and those its cores wait, for numbers of slots of a pipe.
+
+    Numbers for which that depends on an argument are left out.
+    """
+    chip = behavior if behavior != "ideal" else chips_of(module)[0]
+    found: dict[int, tuple[int, int]] = {}
+
+    def run_dry(placed: ModuleOp) -> None:
+        rings = rings_opened_at(placed, behavior, chip, location)
+        for count in slots:
+            depths = dict.fromkeys(rings, count)
+            trace = trace_of(placed, behavior, chip, {}, max_steps=MAX_CHECKED_STEPS, depths=depths)
+            if trace.complete and rings:
+                times = times_of(trace, COSTS[chip], chip)
+                found[count] = times.cycles, times.waited
+
+    if slots:
+        prepare(module.clone(), chip, verify_each=False, placed=run_dry)
     return found
 
 

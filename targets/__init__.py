@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from ..diagnostics.errors import LoomError
 from .a2a3 import CHIP as _A2A3
+from .a2a3 import COSTS as _A2A3_COSTS
 from .a5 import CHIP as _A5
+from .a5 import COSTS as _A5_COSTS
 from .chip import LANES, Chip
+from .chip_costs import Costs
 from .chip_fabric import as_fabric
 from .model import MemcpyResources, Target, Timing
 from .wse2 import TARGET as _WSE2
@@ -33,6 +36,10 @@ def chip(name: str) -> Chip:
         raise LoomError(f"unknown chip '{name}'; choose one of {', '.join(sorted(CHIPS))}") from None
 
 
+COSTS: dict[str, Costs] = {_A2A3.name: _A2A3_COSTS, _A5.name: _A5_COSTS}
+"""What operations of a chip of cube and vector cores cost, estimated."""
+
+
 FABRICS: dict[str, Target] = TARGETS | {chip.name: as_fabric(chip, LANES) for chip in CHIPS.values()}
 """All that `flow` can be run on: wafers, and chips of cube and vector cores."""
 
@@ -47,10 +54,12 @@ def fabric(name: str) -> Target:
 
 __all__ = [
     "CHIPS",
+    "COSTS",
     "FABRICS",
     "LANES",
     "TARGETS",
     "Chip",
+    "Costs",
     "MemcpyResources",
     "Target",
     "Timing",

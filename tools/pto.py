@@ -109,7 +109,11 @@ def parser() -> Parser:
     )
     run.add_argument("--repeat", type=positive, default=1, metavar="N", help="run the program N times in a row")
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
-    run.add_argument("--stats", metavar="FILE.json", help="write the statistics of the run")
+    run.add_argument(
+        "--stats",
+        metavar="FILE.json",
+        help="write the statistics of the run, with an estimate of cycles, occupancy and waits of each core",
+    )
     return found
 
 
@@ -129,7 +133,9 @@ def _check(arguments: argparse.Namespace) -> int:
         for pipe in slots_of(Path(arguments.file), arguments.arch):
             print(shown(f"{pipe.location}: {pipe.label}:{'' if pipe.tradeoffs else ' depends on values'}"))
             for tradeoff in pipe.tradeoffs:
-                print(f"  {tradeoff}{' (as it is)' if tradeoff.slots == pipe.slots else ''}")
+                cycles = pipe.cycles.get(tradeoff.slots)
+                times = "" if cycles is None else f", {cycles[0]} cycles, cores wait {cycles[1]} in all (estimate)"
+                print(f"  {tradeoff}{times}{' (as it is)' if tradeoff.slots == pipe.slots else ''}")
     return int(any(finding.severity == "error" for finding in findings))
 
 
@@ -166,7 +172,8 @@ def _run(arguments: argparse.Namespace) -> int:
                     _compared(runs, arguments.arch)
         else:
             try:
-                result = run(Path(arguments.file), arch=arguments.arch, arguments=values, **options)
+                times = stats is not None
+                result = run(Path(arguments.file), arch=arguments.arch, arguments=values, times=times, **options)
             except Deadlock as error:
                 result = error
         if isinstance(result, LoomError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -104,6 +105,8 @@ class CoreRun:
         self.values: dict[SSAValue, Any] = {}
         self.opened: dict[str, InitializePipeOp] = {}
         self.flags: dict[tuple[str, str, str], list[int]] = {}
+        self.held: dict[str, deque[Access]] = {}
+        """The popped entries of each ring that are not freed: what a free gives up."""
 
     # -----------------------------------------------------------------------------------------
     # Control
@@ -538,21 +541,24 @@ class CoreRun:
         position = channel.popped[member]
         entry = channel.entry(position)
         channel.popped[member] += 1
-        extents = tuple(n or 0 for n in tile.valid) if isinstance(tile, Tile) else ()
+        extents: tuple[int, ...] = ()
+        accesses: tuple[Access, ...] = ()
+        size = 4
+        if isinstance(tile, Tile):
+            base, pipe = self._buffer(op, ring), op.pipe_handle.owner
+            slots = pipe.local_depth if isinstance(pipe, InitializeL2G2LPipeOp) else ring.pipe.depth
+            tile.entry = (ring.name, position)
+            tile.address = None if base is None else base + position % slots * ring.pipe.entry_bytes
+            accesses = (Access(self.memory.name(tile), tile.region(), True),)
+            extents, size = tuple(n or 0 for n in tile.valid), tile.size
+            self.held.setdefault(ring.name, deque()).append(accesses[0])
         by = HardwarePipe.S if self.program.chip == "a5" else HardwarePipe.MTE2
-        size = tile.size if isinstance(tile, Tile) else 4
-        index = self._step(op, "pop", by, (), tuple(entry.pushed), extents, size, ring.name, position)
+        index = self._step(op, "pop", by, accesses, tuple(entry.pushed), extents, size, ring.name, position)
         if channel.frees_at_pop:
             channel.free(member, index)
         if isinstance(op, TPopSignalOp):
             self.values[op.signal] = entry.signal
         if isinstance(tile, Tile):
-            tile.entry = (ring.name, position)
-            base = self._buffer(op, ring)
-            pipe = op.pipe_handle.owner
-            slots = pipe.local_depth if isinstance(pipe, InitializeL2G2LPipeOp) else channel.depth
-            bytes_each = ring.pipe.entry_bytes
-            tile.address = None if base is None else base + position % slots * bytes_each
             split = op.split_axis != pipe_protocol.NO_SPLIT
             part = (self.lane,) if split and self.kind is KernelKind.VECTOR else ()
             self.memory.write(tile, hash((ring.name, self.place.block, position, *part)))
@@ -593,7 +599,9 @@ class CoreRun:
         if end is None:
             return
         ring, channel, member = end
-        index = self._step(op, "free", HardwarePipe.S, (), (), (), 4, ring.name, channel.freed[member])
+        held = self.held.get(ring.name)
+        accesses = (held.popleft(),) if held and not channel.frees_at_pop else ()
+        index = self._step(op, "free", HardwarePipe.S, accesses, (), (), 4, ring.name, channel.freed[member])
         if not channel.frees_at_pop:
             channel.free(member, index)
 

@@ -52,7 +52,11 @@ class Ring:
 class Program:
     """The kernels that are launched, and the rings of their pipes."""
 
-    def __init__(self, module: ModuleOp, behavior: Behavior, chip: Architecture) -> None:
+    def __init__(
+        self, module: ModuleOp, behavior: Behavior, chip: Architecture, depths: Mapping[str, int] | None = None
+    ) -> None:
+        self.depths = depths or {}
+        """Numbers of slots, by ring, that differ from those of the text."""
         self.behavior: Behavior = behavior
         self.chip = chip
         operations = list(walk(module))
@@ -90,7 +94,7 @@ class Program:
         lanes = self.lanes_of(ring)
         to_vector = ring.direction == pipe_protocol.C2V
         local = not isinstance(ring.pipe, InitializeL2G2LPipeOp)
-        depth = ring.pipe.depth
+        depth = self.depths.get(ring.name, ring.pipe.depth)
         return Channel(
             ring.name,
             depth,
