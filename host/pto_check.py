@@ -230,7 +230,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         )
 
     try:
-        prepare(module, chip, verify_each=False, placed=run_dry)
+        prepare(module, chip, verify_each=False, verified=True, placed=run_dry)
     except LoomError as error:
         found.append(_rejected(error, name))
     return found
@@ -251,15 +251,18 @@ def prepare(
     lower: Mapping[str, Any] | None = None,
     *,
     verify_each: bool = True,
+    verified: bool = False,
     placed: Callable[[ModuleOp], None] | None = None,
 ) -> None:
     """Run the compiler's passes on a module, for `chip`; raises LoomError where one rejects it.
 
     With `lower`, the options of that pass, it becomes a program of `flow`. Without `verify_each` only what comes in and
-    what comes out is verified. `placed` is called with the module once tiles and buffers have addresses.
+    what comes out is verified; what comes in is not if it is `verified` already. `placed` is called with the module
+    once tiles and buffers have addresses.
     """
     set_target_arch(module, chip)
-    verify(module)
+    if not verified:
+        verify(module)
     for op in walk(module):
         # xDSL takes an index of any size.
         value = constant_value(op.result) if isinstance(op, arith.ConstantOp) else None

@@ -282,6 +282,7 @@ class _Plan:
         """The operations that contain operations on pipes."""
         self._relevant: set[Operation] = set()
         self._members: dict[Block, list[Operation]] = {}
+        self._fixed: dict[SSAValue, bool] = {}
         for use in uses:
             self._note(use.op, self.around)
         pending = [
@@ -305,6 +306,28 @@ class _Plan:
             containers.add(parent)
             self._relevant.add(parent)
             parent = parent.parent_op()
+
+    def is_fixed(self, value: SSAValue) -> bool:
+        """Return True if a value is the same in every iteration: it depends on no loop and no branch."""
+        pending = [value]
+        while pending:
+            current = pending[-1]
+            if current in self._fixed:
+                pending.pop()
+                continue
+            owner = current.owner
+            operands = owner.operands if isinstance(owner, Operation) else ()
+            if isinstance(owner, Block):
+                self._fixed[current] = isinstance(owner.parent_op(), FuncOp)
+            elif owner.regions or len(pending) > MAX_OPERATIONS:
+                self._fixed[current] = False
+            else:
+                missing = [operand for operand in operands if operand not in self._fixed]
+                if missing:
+                    pending += missing
+                    continue
+                self._fixed[current] = all(self._fixed[operand] for operand in operands)
+        return self._fixed[value]
 
     def members(self, block: Block) -> Sequence[Operation]:
         """Return the relevant operations of a block."""
@@ -363,8 +386,10 @@ class _Execution:
         if value in seen or len(seen) > MAX_OPERATIONS:
             return seen.get(value)
         seen[value] = None
-        seen[value] = self._result(value.owner, value, seen)
-        return seen[value]
+        seen[value] = found = self._result(value.owner, value, seen)
+        if self._plan.is_fixed(value):
+            self._numbers[value] = found
+        return found
 
     def _result(self, op: Operation, value: SSAValue, seen: dict[SSAValue, int | None]) -> int | None:
         if isinstance(op, GetSubBlockIdxOp):

@@ -18,7 +18,19 @@ from ...dialects.pto.kernels import GetBlockIdxOp
 from ...dialects.traversal import walk
 from ..event_graph import Action
 from ..model_checking import Branch, EventNode, Loop, Node, Verdict, event_nodes_in, explore
-from ..symbolic_integers import BLOCK, ITERATION, Affine, Condition, Interval, Symbol, Terms, free_symbols, values_in
+from ..symbolic_integers import (
+    BLOCK,
+    ITERATION,
+    Affine,
+    Condition,
+    Interval,
+    Symbol,
+    Terms,
+    add,
+    free_symbols,
+    substitute,
+    values_in,
+)
 from .control_trees import Arguments, Numbers, control_of
 from .rings import Component, Program, core_name, ring_buffers_of
 from .schedules import Kernel, schedules
@@ -44,6 +56,13 @@ class SymbolicExecution:
                 events = component.events(kernel, path)
                 self.cores[name] = control_of(kernel.function, path, events, kernel.uses, numbers)
                 self._opaque[name] = control_of(kernel.function, path, events, kernel.uses, numbers, opaque=True)
+        names = list(self.cores)
+        self._alike = {
+            name
+            for place, name in enumerate(names)
+            if any(_are_alike(self.cores[name], self.cores[other]) for other in names[:place])
+        }
+        """Cores that do on all rings what an earlier one does: they change no outcome, as all of them go in step."""
 
     def explore(self, *, seeded: bool = True, known: Mapping[Terms, Interval] | None = None) -> Verdict:
         """Return the outcomes for all integers within the bounds `known`.
@@ -54,10 +73,12 @@ class SymbolicExecution:
         """
         behavior = self.component.kernels[0].behavior
         rings = ring_buffers_of(self.component.rings, behavior, seeded=seeded)
-        if any(_varies(loop) for nodes in self.cores.values() for loop in _loops_in(nodes)):
-            verdict = explore(self._opaque, rings, known)
-            return verdict if verdict.is_clean else explore(self.cores, rings, known, _WORK_IN_VARYING_LOOPS)
-        return explore(self.cores, rings, known)
+        cores = {name: nodes for name, nodes in self.cores.items() if name not in self._alike}
+        if any(_varies(loop) for nodes in cores.values() for loop in _loops_in(nodes)):
+            opaque = {name: self._opaque[name] for name in cores}
+            verdict = explore(opaque, rings, known)
+            return verdict if verdict.is_clean else explore(cores, rings, known, _WORK_IN_VARYING_LOOPS)
+        return explore(cores, rings, known)
 
     def program(self, values: Mapping[Symbol, int]) -> Program | None:
         """Return the kernels and their events for given values of symbols; None if they depend on others."""
@@ -85,6 +106,47 @@ class SymbolicExecution:
             if any(do.event.ring == ring and do.event.action in (action, default) for do in event_nodes_in(nodes)):
                 found.append((core, _times(nodes, ring, action)))
         return found
+
+
+def _are_alike(left: Sequence[Node], right: Sequence[Node], loops: Mapping[object, object] | None = None) -> bool:
+    """Return True if two control trees have the same events under the same conditions.
+
+    `loops` has the key of each loop around the left tree by that of the right one.
+    """
+    if len(left) != len(right):
+        return False
+    known = loops or {}
+    for one, other in zip(left, right, strict=True):
+        match one, other:
+            case EventNode(), EventNode():
+                alike = one.event == other.event and one.signal is other.signal and one.received is other.received
+            case Loop(), Loop():
+                inside = {**known, other.key: one.key}
+                alike = one.condition == _renamed(other.condition, inside) and _are_alike(one.body, other.body, inside)
+            case Branch(), Branch():
+                alike = one.condition == _renamed(other.condition, known) and _are_alike(one.then, other.then, known)
+                alike = alike and _are_alike(one.otherwise, other.otherwise, known)
+            case _:
+                return False
+        if not alike:
+            return False
+    return True
+
+
+def _renamed(condition: Condition, loops: Mapping[object, object]) -> Condition:
+    """Return a condition with the iterations of other loops."""
+
+    def renamed(value: Affine) -> Affine:
+        found = Affine(value.constant)
+        for part, times in value.terms:
+            instance = part.instance
+            if part.name == ITERATION and instance:
+                instance = (loops.get(instance[0], instance[0]),)
+            operands = tuple(renamed(operand) for operand in part.operands)
+            found = add(found, Affine(0, ((Symbol(part.name, operands, instance), times),)))
+        return found
+
+    return substitute(condition, renamed)
 
 
 def _loops_in(nodes: Sequence[Node]) -> Iterator[Loop]:
