@@ -134,6 +134,7 @@ def _timed(trace: Trace) -> Iterator[_Timed]:
         if explicit and step.kind == "barrier" and HardwarePipe.ALL in step.joins:
             for other in pipes_of[step.core]:
                 clocks[other][:] = [max(pair) for pair in zip(clocks[other], clock, strict=True)]
+                snapshots.pop(other, None)
         if index in awaited:
             released[index] = tuple(clock)
         if joined:

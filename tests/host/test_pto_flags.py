@@ -1,0 +1,81 @@
+"""Flags between the pipelines of a core: what they order, and what they leave open."""
+
+from __future__ import annotations
+
+import pytest
+
+from loomir.dialects import context
+from loomir.host.pto_check import check
+
+from .pto_kernel_text import K, P, module, vec
+
+pytestmark = pytest.mark.skipif(
+    context().get_optional_op("pto.set_flag") is None, reason="the dialect does not read flags"
+)
+
+
+def kernel(there: bool = True, back: bool = True, barrier: str = "", rounds: int = 4, event: str = "EVENT_ID0") -> str:
+    """A kernel that loads, doubles and stores tiles, in order by flags `there`, and `back` for the next round."""
+    core = K("vec", "vector", [("%a", P), ("%out", P)])
+    tile, result = core.tile(vec(16, 64)), core.tile(vec(16, 64))
+
+    def flag(action: str, source: str, target: str, name: str = "EVENT_ID0") -> None:
+        core.do(f'pto.{action}_flag["PIPE_{source}", "PIPE_{target}", "{name}"]')
+
+    def loops(action: str) -> None:
+        if back:
+            flag(action, "V", "MTE2")
+            flag(action, "MTE3", "V")
+
+    loops("set")
+    step = core.for_(0, rounds)
+    row = core.mul(step, 16)
+    loops("wait")
+    core.load(core.part("%a", (64, 64), (row, 0), (16, 64)), tile)
+    if there:
+        flag("set", "MTE2", "V")
+        flag("wait", "MTE2", "V")
+    if barrier:
+        core.do(f"pto.barrier <{barrier}>")
+    core.ts("tmuls", tile, 2.0, result)
+    if back:
+        flag("set", "V", "MTE2")
+    flag("set", "V", "MTE3", event)
+    flag("wait", "V", "MTE3")
+    core.store(result, core.part("%out", (64, 64), (row, 0), (16, 64)))
+    if back:
+        flag("set", "MTE3", "V")
+    core.end()
+    loops("wait")
+    return module("a3", core)
+
+
+def test_flags_in_their_places_order_all() -> None:
+    assert check(kernel()) == []
+    assert check(kernel(back=False, rounds=1)) == []
+
+
+def test_a_missing_flag() -> None:
+    (finding,) = check(kernel(there=False))
+    assert (finding.code, finding.severity) == ("pipe-race", "error")
+    assert "PIPE_V reads byte 0 of 'vec', which PIPE_MTE2 writes" in finding.message
+    assert "set a flag of PIPE_MTE2 to PIPE_V in between and wait for it" in finding.message
+
+
+def test_the_next_round_overwrites() -> None:
+    findings = check(kernel(back=False))
+    assert [finding.code for finding in findings] == ["pipe-race", "pipe-race"]
+    assert "PIPE_MTE2 writes byte 0 of 'vec', which PIPE_V reads" in findings[0].message
+    assert "PIPE_V writes byte 4096 of 'vec', which PIPE_MTE3 reads" in findings[1].message
+
+
+def test_barriers() -> None:
+    """That of all pipelines orders them; one of a single pipeline orders its own operations, which are so anyway."""
+    assert check(kernel(there=False, barrier="PIPE_ALL")) == []
+    assert [finding.code for finding in check(kernel(there=False, barrier="PIPE_V"))] == ["pipe-race"]
+
+
+def test_a_flag_that_nothing_sets() -> None:
+    codes = {finding.code: finding.message for finding in check(kernel(event="EVENT_ID1"))}
+    assert set(codes) == {"unset-flag", "pipe-race"}
+    assert "AIV0 waits for a flag of PIPE_V to PIPE_MTE3" in codes["unset-flag"]
