@@ -33,6 +33,10 @@ def assemble(fabric: flow.FabricOp) -> Tables:
     return (_Chip if fabric.target.data in targets.CHIPS else _Wafer)(fabric).assemble()
 
 
+_USE_REGISTERS = {"ordered", "main_thread_changes", "configuration"}
+"""The attributes of units whose programs use configuration registers."""
+
+
 class _Fabric:
     """What programs of wafers and of chips have: classes of units on a grid."""
 
@@ -46,7 +50,12 @@ class _Fabric:
         self.grid = op.width.value.data, op.height.value.data
         self.colors: dict[str, int] = {}
         self.classes: list[Units] = []
-        self.shared = Shared(self.grid, self.colors, self._regions, Bodies(op))
+        has_registers = any(
+            (isinstance(member, flow.ColorOp) and member.changes is not None)
+            or (isinstance(member, flow.UnitsOp) and not _USE_REGISTERS.isdisjoint(member.attributes))
+            for member in op.body.block.ops
+        )
+        self.shared = Shared(self.grid, self.colors, self._regions, Bodies(op), has_registers)
 
     def _program(self) -> None:
         """Add the record of the program."""

@@ -19,6 +19,7 @@ from .body import Body
 def load(body: Body, op: flow.LoadOp) -> None:
     """Append a load."""
     key, first, operands = _access(body, op, op.result.type)
+    _settle(body, op)
     body.charge(access_cost(key))
     result = body.define(op.result)
     body.control("load", result, first, ("access", key), [result], operands)
@@ -28,8 +29,15 @@ def store(body: Body, op: flow.StoreOp) -> None:
     """Append a store."""
     key, first, operands = _access(body, op, op.value.type)
     value = body.use(op.value)
+    _settle(body, op)
     body.charge(access_cost(key))
     body.control("store", value, first, ("access", key), uses=[value, *operands])
+
+
+def _settle(body: Body, op: flow.LoadOp | flow.StoreOp) -> None:
+    """Charge what is pending before an access that may be of a configuration register, whose cycle matters."""
+    if op.buffer is None and body.units.shared.has_registers:
+        body.observe()
 
 
 def access_cost(key: tuple[Any, ...]) -> str:

@@ -130,6 +130,8 @@ class Shared:
     colors: dict[str, int]
     regions: Callable[[Any], tuple[int, int]]
     bodies: Bodies
+    has_registers: bool
+    """True if programs may use configuration registers, which an address that is computed may be of."""
     contents: dict[Block, Contents] = field(default_factory=dict[Block, Contents])
     templates: dict[tuple[Any, ...], list[Template]] = field(default_factory=dict[tuple[Any, ...], "list[Template]"])
 

@@ -350,6 +350,33 @@ def test_the_root_of_a_broadcast_moves_from_launch_to_launch(
 
 
 @ARCHITECTURES
+def test_what_waits_passes_by_the_routes_of_the_cycle_in_which_it_does(
+    csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wavelets wait at a router in teardown; soon after it is opened it is turned, with some of them still to come."""
+    text = """
+    var waits: i32 = 0;
+    comptime {
+      @set_local_color_config(c2, .{ .teardown = x == 1,
+        .routes = .{ .rx = if (x == 0) RAMP else WEST, .tx = if (x == 0) EAST else RAMP } });
+      if (x > 0) { @bind_data_task(took, data2); }
+    }
+    fn main() void {
+      if (x == 0) { @mov32(out2(12), values(0, 12), .{ .async = true }); }
+      if (x == 1) {
+        for (@range(i16, 30)) |i| { waits += 1; }
+        // From the west to the ramp, and then to the east.
+        @set_config(0x7f22, 16 | 1 << 5);
+        @set_config(0x7f22, 2 | 1 << 5);
+      }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 3)
+    here, there = ([value for value in values if value] for values in got[1:])
+    assert here + there == list(range(1, 13)) and len(here) > 1 and len(there) > 1
+
+
+@ARCHITECTURES
 def test_filters_deal_a_stream(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each PE finds the id of its filter and sets its counter, so that each takes another wavelet of three."""
     text = """
