@@ -414,6 +414,45 @@ def test_a_sparse_counter_takes_its_second_limit_once(csl: Csl, arch: str, monke
 
 
 @ARCHITECTURES
+def test_a_sparse_counter_without_limits_lets_all_pass(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its counter is."""
+    text = """
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP }, .filter = .{
+        .kind = .{ .sparse_counter = true }, .count_data = true, .init_counter = 5, .max_counter = 1 } });
+      @bind_data_task(took, data2);
+    }
+    fn main() void { @mov32(out2(12), values(0, 12), .{ .async = true }); }
+    """
+    got, _ = run(csl, text, arch, monkeypatch)
+    assert got[0] == list(range(1, 13))
+
+
+@ARCHITECTURES
+def test_a_router_does_not_send_back_where_wavelets_come_from(
+    csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also not down the ramp what the PE sends, although the routes of the run name these ports."""
+    text = """
+    const cc = tile.color_config;
+    comptime {
+      @set_local_color_config(c2, .{ .teardown = true, .routes = .{
+        .rx = if (x == 0) EAST else if (x == 1) RAMP else WEST, .tx = if (x == 1) EAST else RAMP } });
+      @bind_data_task(took, data2);
+    }
+    fn main() void {
+      if (x == 0) { cc.reset_routes(c2, .{ .rx = EAST, .tx = [2]direction{ EAST, RAMP } }); }
+      if (x == 1) { cc.reset_routes(c2, .{ .rx = RAMP, .tx = [3]direction{ WEST, EAST, RAMP } }); }
+      if (x == 2) { cc.reset_routes(c2, .{ .rx = WEST, .tx = [2]direction{ WEST, RAMP } }); }
+      tile.teardown.exit(c2);
+      if (x == 1) { @mov32(out2(12), values(0, 12), .{ .async = true }); }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 3)
+    assert got[0] == got[2] == list(range(1, 13))
+
+
+@ARCHITECTURES
 def test_the_mask_along_a_fifo(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the manual: data and control wavelets go through a FIFO; task 41 ^ 2 is started."""
     text = """
