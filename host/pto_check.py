@@ -29,7 +29,7 @@ from ..dialects import context
 from ..dialects.ir_text import parse_ir, text_of
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
-from ..dialects.pto.kernels import Architecture, GetBlockIdxOp, SectionOp, architecture_of, kernel_kind
+from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
 from ..dialects.pto.memory import constant_value
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
@@ -220,10 +220,10 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         found = find_hazards(module, arch)
     except LoomError as error:
         return [_rejected(error, name)]
-    blocks = 2 if any(isinstance(op, GetBlockIdxOp) for op in walk(module)) else 1
 
     def run_dry(placed: ModuleOp) -> None:
-        trace = trace_of(placed, arch, chip, {}, blocks=blocks, max_steps=MAX_CHECKED_STEPS)
+        # How many blocks there are is known to a run alone.
+        trace = trace_of(placed, arch, chip, {}, max_steps=MAX_CHECKED_STEPS)
         known = {(finding.code, finding.location) for finding in found}
         found.extend(
             finding for finding in find_in_trace(placed, trace) if (finding.code, finding.location) not in known

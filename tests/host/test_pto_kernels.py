@@ -127,7 +127,6 @@ PLANTED = [
         (dequant("dequant", arch, 1), TO_CUBE),
         (attention("attention", arch, 1), ROUNDS),
         (attention("attention ahead", arch, 1, ahead=True), ROUNDS[:1]),
-        (gemm("blocks", arch, 1, blocks=3), BLOCKS),
         (tensors("tensors"), TENSORS if arch == "a2a3" else []),
         (causal("causal", arch), TRIANGLE),
         (softmax("softmax", arch), ROWS),
@@ -143,6 +142,18 @@ PLANTED = [
 def test_planted_faults(case: Case, fault: Fault) -> None:
     found = {finding.code for finding in check(fault.planted(case)) if finding.severity != "note"}
     assert fault.code in found, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["a5", "a2a3"])
+@pytest.mark.parametrize("fault", BLOCKS, ids=[fault.name for fault in BLOCKS])
+def test_faults_of_several_blocks(arch: str, fault: Fault) -> None:
+    """How many blocks there are is known to a run alone."""
+    case = gemm("blocks", arch, 1, blocks=3)
+    text = fault.planted(case)
+    assert told(check(text)) == []
+    result = pto.run(text, arch=arch, blocks=case.blocks, arguments=case.arguments)
+    assert fault.code in {finding.code for finding in result.findings}
 
 
 def narrow_product(arch: str, packed: bool, rows: int = 64, valid: int = 16) -> Case:

@@ -34,6 +34,8 @@ class Contents:
         self._trace = trace
         self._core = core
         self._written: dict[AddressSpace, list[Written]] = {}
+        self._is_lost = False
+        """True if something may have been written anywhere."""
 
     def name(self, tile: Tile) -> str:
         """Return the name of the memory of a tile, unique in the program."""
@@ -50,6 +52,10 @@ class Contents:
         kept.append(Written(low, high, tile, signature))
         self._written[tile.space] = kept
 
+    def lose(self) -> None:
+        """Note that an unknown place may have been written."""
+        self._is_lost = True
+
     def read(self, op: Operation, tile: Tile) -> object:
         """Return the signature of the contents of a tile, None if unknown; report a tile that nothing has written."""
         region = tile.region()
@@ -63,6 +69,8 @@ class Contents:
             if part.start < high and low < part.end:
                 found = part
                 break
+        if found is None and self._is_lost:
+            return None
         if found is None:
             what = "pushed" if "push" in op.name else "stored" if op.name == "pto.tstore" else "read"
             self._trace.report(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
@@ -231,6 +231,9 @@ class CoreRun:
         if op.name in _FLAGS:
             self._flag(op)
             return
+        if op.name.startswith("pto."):
+            self._unknown(op)
+            return
         if not op.results:
             return
         numbers = [self.values.get(operand) for operand in op.operands]
@@ -243,6 +246,19 @@ class CoreRun:
             value = None
         for result in op.results:
             self.values[result] = value
+
+    def _unknown(self, op: Operation) -> None:
+        """Note that an operation of which nothing is known may write whatever it is given."""
+        for operand in op.operands:
+            value = self.values.get(operand)
+            if isinstance(value, Tile):
+                self.memory.write(value, None)
+            elif isinstance(value, View | Pointer):
+                self.barrier.written.add(value.array)
+            if not isinstance(value, Tile) and not isinstance(operand.type, IntegerType | IndexType | AnyFloat):
+                self.memory.lose()
+        for result in op.results:
+            self.values[result] = None
 
     def _index(self, op: Operation) -> None:
         match op:
@@ -428,6 +444,8 @@ class CoreRun:
             stored = Access(result.array, self._stored(op, result), True, signature if known else None, atomic)
             self.barrier.written.add(result.array)
             self._step(op, kind, pipe, (*accesses, stored), extents=extents, size=size)
+        elif isinstance(destination.type, TileBufType):
+            self.memory.lose()
 
     def _stored(self, op: TileOperation, view: View) -> Bytes | None:
         """Return the bytes of a view that a store writes: no more than the tile has."""
