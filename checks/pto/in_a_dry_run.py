@@ -14,7 +14,9 @@ CODES = ("accumulator-pitch", "narrow-tile", "outside-tensor", "unset-flag", "un
 def find_in_trace(trace: Trace) -> Iterator[Hazard]:
     """Yield the problems that a dry run has met; an outline, whose data comes from nowhere, has no tiles to miss."""
     loads = {step.core for step in trace.steps if step.kind == "load"}
-    works = loads | {step.core for step in trace.steps if step.kind in ("store", "product")}
+    computes = {step.core for step in trace.steps if step.kind in ("pop", "compute")}
+    stores = {step.core for step in trace.steps if step.kind == "store"}
+    works = loads | {step.core for step in trace.steps if step.kind == "product"} | (computes & stores)
     for problem in trace.problems.values():
         if problem.code == "unwritten-tile" and problem.core not in (loads if problem.may else works):
             continue

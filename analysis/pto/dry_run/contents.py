@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from ....dialects.pto.attributes import AddressSpace
 from ....targets.chip import BOX_ROWS
+from ..local_memory import tile_bytes
 from .trace import Problem, Trace
 from .values import PACKED, Tile
 
@@ -44,9 +45,17 @@ class Contents:
     def write(self, tile: Tile, signature: object) -> None:
         """Record that the valid part of a tile has been written; what it covers whole is gone."""
         region = tile.region()
-        if region is None or region.is_empty:
+        if region is None:
+            # How much of it is unknown: all of it may be.
+            size = tile_bytes(tile.type)
+            if tile.address is None or size is None:
+                self.lose()
+                return
+            low, high, signature = tile.address, tile.address + size, None
+        elif region.is_empty:
             return
-        low, high = region.low, region.high
+        else:
+            low, high = region.low, region.high
         before = self._written.setdefault(tile.space, [])
         kept = [part for part in before if part.start < low or part.end > high]
         kept.append(Written(low, high, tile, signature))

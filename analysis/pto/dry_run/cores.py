@@ -415,7 +415,7 @@ class CoreRun:
                 written = True
                 if not (isinstance(op, TableOperation) and operand in op.inputs):
                     continue
-            if operand is scratch:
+            if operand is scratch or (operand in op.operands[1:] and _GROUPS in (*op.properties, *op.attributes)):
                 continue
             if isinstance(value, Tile):
                 accesses.append(Access(self.memory.name(value), value.region(), False))
@@ -767,6 +767,9 @@ class Barrier:
         """Return the steps of all cores at a barrier."""
         return tuple(self.rounds[number].values())
 
+
+_GROUPS = "grpAxis"
+"""The attribute of operations on groups of scales, whose further operands are for intermediate results."""
 
 _SET = "pto.set_flag"
 _FLAGS = (_SET, "pto.wait_flag")
