@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.pto.dry_run.trace import Trace
+from xdsl.dialects.func import FuncOp
+
+from ...analysis.pto.dry_run.trace import Kind, Trace
+from ...dialects.pto.kernels import function_of
 from .hazard import Hazard
 
 CODES = ("accumulator-pitch", "narrow-tile", "outside-tensor", "unset-flag", "unwritten-tile")
@@ -13,11 +16,12 @@ CODES = ("accumulator-pitch", "narrow-tile", "outside-tensor", "unset-flag", "un
 
 def find_in_trace(trace: Trace) -> Iterator[Hazard]:
     """Yield the problems that a dry run has met; an outline, whose data comes from nowhere, has no tiles to miss."""
-    loads = {step.core for step in trace.steps if step.kind == "load"}
-    computes = {step.core for step in trace.steps if step.kind in ("pop", "compute")}
-    stores = {step.core for step in trace.steps if step.kind == "store"}
-    works = loads | {step.core for step in trace.steps if step.kind == "product"} | (computes & stores)
+    kinds: dict[FuncOp | None, set[Kind]] = {}
+    for step in trace.steps:
+        kinds.setdefault(function_of(step.op), set()).add(step.kind)
     for problem in trace.problems.values():
-        if problem.code == "unwritten-tile" and problem.core not in (loads if problem.may else works):
+        done = kinds.get(function_of(problem.op), set())
+        works = done & {"load", "product"} or ("store" in done and done & {"pop", "compute"})
+        if problem.code == "unwritten-tile" and not ("load" in done if problem.may else works):
             continue
         yield Hazard(problem.code, problem.op, problem.message, "warning" if problem.may else "error")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from ...dialects.pto.tiles import TLoadOp
 from ...dialects.pto.types import DYNAMIC, PartitionTensorViewType, TileBufType
@@ -24,6 +25,8 @@ def find(subject: Subject) -> Iterator[Hazard]:
             continue
         if len(view.extents) != len(tile.valid_shape):
             continue
+        if prod(view.extents) == prod(tile.valid_shape):
+            continue  # The same elements in another shape.
         for what, have, room in zip(("rows", "columns"), view.extents, tile.valid_shape, strict=True):
             if DYNAMIC not in (have, room) and have > room > 0:
                 yield Hazard("narrow-tile", op, problem(what, have, room))

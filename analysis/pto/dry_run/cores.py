@@ -463,6 +463,9 @@ class CoreRun:
         view = self.values.get(op.operands[0])
         if not isinstance(op, TLoadOp) or not isinstance(view, View) or len(view.extents) != 2:
             return
+        extents = [extent for extent in (*view.extents, *tile.valid) if extent is not None]
+        if len(extents) == 4 and extents[0] * extents[1] == extents[2] * extents[3]:
+            return  # The same elements in another shape.
         for what, have, room in zip(("rows", "columns"), view.extents, tile.valid, strict=True):
             if have is not None and room is not None and have > room > 0:
                 self.trace.report(
