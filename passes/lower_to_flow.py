@@ -278,7 +278,7 @@ class _PeLowering:
                     name = op.sym_name.data
                     new = flow.BufferOp(name, self.addresses[name], op.type, op.value)
                 case wse.FifoOp():
-                    # Registers are loaded with it; operations have its priority; the SIMD mode changes nothing in flow.
+                    # Registers are loaded with it; operations have its priority.
                     options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}
                     new = flow.FifoOp(op.sym_name.data, op.buffer.string_value(), options=options)
                 case wse.InitialOp():

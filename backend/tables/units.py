@@ -16,6 +16,7 @@ from ...diagnostics.locations import location_of
 from ...dialects import flow
 from ...dialects.machine.code import Bodies
 from ...dialects.machine.configuration import configuration_of
+from ...dialects.machine.modes import SIMD_BITS, SimdMode
 from ...dialects.machine.source_names import shown_name
 from ...dialects.scalar_types import dense_values, kind_of
 from ...dialects.traversal import walk
@@ -487,6 +488,7 @@ class Units:
         self.fifos[op.sym_name.data] = self.sections.add(
             "fifos", self.sections.string(op.sym_name.data), self.sections.place(op), self.row, buffer.row, *tasks,
             *(FIFO_ACTIONS.index(action) for action in actions),
+            _step(op, buffer),
         )  # fmt: skip
 
     def _export(self, op: flow.ExportOp, launches: dict[Operation, int], records: dict[int, list[Any]]) -> None:
@@ -705,6 +707,12 @@ class Units:
         else:
             self.sections.put("uses", row, *self._bind(template))
         return Callee(row, template.sees_clock)
+
+
+def _step(op: flow.FifoOp, buffer: Buffer) -> int:
+    """Return how many elements operations on a FIFO move at once (DSD-146): what the SIMD mode says, if that fits."""
+    bits = 0 if op.simd is None else SIMD_BITS[SimdMode(op.simd.data)]
+    return max(1, min(bits // (8 * buffer.element_bytes), buffer.elements))
 
 
 def _changed_by(op: Operation) -> set[str]:

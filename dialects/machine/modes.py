@@ -23,5 +23,10 @@ class SimdMode(StrEnum):
     SIMD_MAX = "simd_max"
 
 
+SIMD_BITS = {
+    SimdMode.SIMD_32: 32, SimdMode.SIMD_32_OR_64: 32, SimdMode.SIMD_64: 64, SimdMode.SIMD_MAX: 64, SimdMode.SIMD_OFF: 0,
+}  # fmt: skip
+"""The bits without which an operation on a FIFO of a SIMD mode does not go on (AMB-20)."""
+
 PRIORITIES = tuple(each.value for each in Priority)
 SIMD_MODES = tuple(each.value for each in SimdMode)

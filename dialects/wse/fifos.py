@@ -39,7 +39,7 @@ class FifoOp(FifoOperation):
     an asynchronous one wait (DSD-132); `terminate` ends either as if it were done (DSD-133), `suspend` lets either wait
     (DSD-134), and `fault` is an error (DSD-135). `register` is the dest and the src1 register that hold the FIFO from
     the start on, with `xdsr` (DSR-071, DSR-074). `priority` (WSE-3, DSD-227) is that of asynchronous
-    operations on the FIFO; `simd` (WSE-2, DSD-243) is kept for the machine and changes nothing here.
+    operations on the FIFO; `simd` (WSE-2, DSD-243) says how many bits they move at once (DSD-146).
 
     Refused are: a buffer that is a scalar, or is the memory of another FIFO, or has an alignment below the target's for
     FIFOs (DSD-118); a task that is not local (DSD-143); on WSE-2 the actions `suspend` and `fault`, and any

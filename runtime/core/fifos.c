@@ -67,6 +67,65 @@ int64_t count_with_fifos(const struct pe *pe, const struct operation *operation,
     return least < 0 ? 1 : least == ENDLESS_EXTENT ? UNBOUNDED : least;
 }
 
+/* Has `need` elements of a FIFO, or places in it, in the first run, all there at once; returns false if there are fewer. */
+static bool gather(struct core *core, struct pe *pe, uint32_t place, int64_t need) {
+    struct input *input = &pe->inputs[place];
+    int64_t there = 0;
+    for (const struct run *run = input->first; run != NULL && there < need; run = run->next) {
+        there += run->count - run->taken;
+    }
+    struct run *first = input->first;
+    if (there < need) {
+        return false;
+    }
+    if (first->rate == 0 && first->count - first->taken >= need) {
+        return true;
+    }
+    struct run *gathered = pool_take(core, &core->runs);
+    *gathered = (struct run){.count = (uint32_t)need, .step = 4, .size = 4};
+    if (first->payload != NULL) {
+        gathered->payload = payload_take(core, (uint32_t)need);
+        gathered->at = (const uint8_t *)gathered->payload->words;
+    }
+    for (int64_t found = 0; found < need;) {
+        struct run *run = input->first;
+        int64_t left = run->count - run->taken, count = left < need - found ? left : need - found;
+        for (int64_t k = 0; k < count && run->payload != NULL; k++) {
+            gathered->payload->words[found + k] = 0;
+            memcpy(&gathered->payload->words[found + k], run->at + (ptrdiff_t)(run->taken + k) * run->step, run->size);
+        }
+        run->taken += (uint32_t)count;
+        found += count;
+        cycle last = run->first + (cycle)(run->taken - 1) * run->rate;
+        gathered->first = last > gathered->first ? last : gathered->first;
+        if (run->taken == run->count) {
+            input->first = run->next;
+            drop_run(core, run);
+        }
+    }
+    gathered->next = input->first;
+    if (input->first == NULL) {
+        input->last = gathered;
+    }
+    input->first = gathered;
+    return true;
+}
+
+/* Returns whether queue `k` of an operation has what that takes of it at once. */
+bool has_elements(struct core *core, const struct open *open, int k) {
+    if (open->steps[k] <= 1) {
+        return open->pe->inputs[open->queue[k]].first != NULL;
+    }
+    int64_t left = open->count - open->position;
+    int64_t need = left < open->steps[k] ? left : open->steps[k];
+    return gather(core, open->pe, open->queue[k], need < 1 ? 1 : need);
+}
+
+/* Returns when it has that; NEVER if nothing says so yet. */
+cycle elements_at(struct core *core, const struct open *open, int k) {
+    return has_elements(core, open, k) ? head_time(open->pe->inputs[open->queue[k]].first) : NEVER;
+}
+
 /* Tasks */
 
 static void start_task(struct core *core, struct pe *pe, uint32_t task, cycle time) {
@@ -77,14 +136,20 @@ static void start_task(struct core *core, struct pe *pe, uint32_t task, cycle ti
     }
 }
 
-/* Starts the task of an end at which an operation has found nothing, when there is something again. */
-static void start_missed(struct core *core, struct pe *pe, uint32_t place, cycle time) {
+/* Starts the task of an end at which an operation has found too little, when a run brings what that lacks. */
+static void start_missed(struct core *core, struct pe *pe, uint32_t place, const struct run *run) {
     struct side *side = side_at(pe, place);
     uint16_t task = pe->class->queues[place].starts;
-    if (task != NO_TASK && side->missed < NEVER && time < NEVER) {
-        side->missed = NEVER;
-        start_task(core, pe, task, time);
+    if (task == NO_TASK || side->missed == NEVER) {
+        return;
     }
+    int64_t count = run->count - run->taken;
+    if (count < side->lacking) {
+        side->lacking -= count;
+        return;
+    }
+    side->missed = NEVER;
+    start_task(core, pe, task, head_time(run) + (side->lacking - 1) * (cycle)run->rate);
 }
 
 /* Starts the task of an end whose operation waited for elements or places of a run (DSD-144, DSD-147). */
@@ -126,7 +191,7 @@ void look_at_fifos(struct core *core, struct open *open, struct run **runs, int6
 /* What operations leave */
 
 static void leave_in(struct core *core, struct pe *pe, uint32_t place, const struct run *left) {
-    start_missed(core, pe, place, left->first);
+    start_missed(core, pe, place, left);
     struct run *run = pool_take(core, &core->runs);
     *run = *left;
     hand_over_later(core, pe, place, run);
@@ -192,9 +257,12 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
     struct side *side = side_at(pe, place);
     side->outstanding = open->count == UNBOUNDED ? ENDLESS_EXTENT : open->count - open->position;
     if (queue->starts != NO_TASK) {
+        int64_t left = open->count - open->position;
         side->missed = time;
-        const struct run *first = pe->inputs[place].first;
-        start_missed(core, pe, place, first == NULL ? NEVER : head_time(first)); /* what comes later may be known */
+        side->lacking = left < open->steps[k] ? left : open->steps[k];
+        for (const struct run *run = pe->inputs[place].first; run != NULL; run = run->next) {
+            start_missed(core, pe, place, run); /* what comes later may be known */
+        }
     }
     if (open->keeps && !queue->writes) {
         memcpy(pe->memory + 2 * (int64_t)open->operands[0].descriptor.address, &open->before, operation->kernel->size[0]);
@@ -202,12 +270,15 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
     end_early(open);
 }
 
-/* Returns for how many elements every FIFO has something when they are looked for; if for none, the operation has ended. */
+/* Returns for how many elements, or wavelets of two, every FIFO has something when they are looked for; if for none, the
+ * operation has ended. */
 int64_t elements_in_time(struct core *core, struct open *open, struct run **runs) {
-    int64_t count = UNBOUNDED;
+    int64_t count = UNBOUNDED, lanes = 1;
     for (int k = 0; k < open->inputs; k++) {
-        int64_t left = runs[k]->count - runs[k]->taken;
+        uint32_t own = lanes_from(open, k);
+        int64_t left = (int64_t)(runs[k]->count - runs[k]->taken) * own;
         count = left < count ? left : count;
+        lanes = own > lanes ? own : lanes;
     }
     cycle begin, rate;
     count = pace(open, runs, open->polls, count, &begin, &rate);
@@ -225,7 +296,7 @@ int64_t elements_in_time(struct core *core, struct open *open, struct run **runs
             count = there < count ? there : count;
         }
     }
-    return count;
+    return count / lanes > 1 ? count / lanes : 1;
 }
 
 /* Returns whether an operation has ended that lacks something in a FIFO; else it waits, or looks later. */
@@ -234,21 +305,20 @@ bool ends_without_elements(struct core *core, struct open *open) {
     cycle begin = open->time;
     for (int k = 0; k < open->inputs; k++) {
         if (!(open->polls >> k & 1)) {
-            const struct run *first = pe->inputs[open->queue[k]].first;
-            if (first == NULL) {
+            cycle head = elements_at(core, open, k);
+            if (head == NEVER) {
                 return false; /* a FIFO is looked at when all that is waited for is there */
             }
-            begin = head_time(first) > begin ? head_time(first) : begin;
+            begin = head > begin ? head : begin;
         }
     }
     for (int k = 0; k < open->inputs; k++) {
-        const struct run *first = pe->inputs[open->queue[k]].first;
-        if (!(open->polls >> k & 1) || (first != NULL && head_time(first) <= begin)) {
+        if (!(open->polls >> k & 1) || elements_at(core, open, k) <= begin) {
             continue;
         }
         /* An operation of the task itself sees all that its PE has done before; what microthreads do is not known. */
         uint32_t other = open->queue[k] + (pe->class->queues[open->queue[k]].writes ? -1u : 1u);
-        if (first == NULL && (!open->is_sync || resource_of(pe, other)->ends >= NEVER)) {
+        if (elements_at(core, open, k) == NEVER && (!open->is_sync || resource_of(pe, other)->ends >= NEVER)) {
             open->poll = ++core->polls;
             open->polls_at = begin;
             open->polled = (uint8_t)k;

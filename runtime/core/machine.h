@@ -326,6 +326,7 @@ struct open {
     uint8_t has_half;                 /* the first of the two values of a wavelet that it sends, `half`, is there */
     uint16_t half;
     uint16_t carry;                   /* of the last element, for the next one */
+    uint8_t steps[MAX_OPERANDS];      /* elements that it takes of each queue at once; more than 1 only of FIFOs */
     uint8_t source[MAX_OPERANDS];     /* the operand that takes from each queue; 0: the destination, a FIFO */
     uint32_t queue[MAX_OPERANDS];     /* the queues, by their places in the class */
     uint64_t poll; /* number of the event in which it looks at a FIFO that may have nothing for it; 0: none */
@@ -370,7 +371,8 @@ struct output {
 
 /* An end of a FIFO on a PE */
 struct side {
-    cycle missed;        /* when an operation stopped because it found nothing; NEVER if none did since its task started */
+    cycle missed;        /* when an operation stopped because it found too little; NEVER if none did since its task started */
+    int64_t lacking;     /* what it lacks since then to go on (DSD-145, DSD-148) */
     int64_t outstanding; /* elements that the last operation lacked when it stopped; 0: none */
     uint32_t set_to;     /* elements that an operation moves; 0: its other operands say */
     uint32_t next;       /* place of the next element that is pushed */
@@ -1246,8 +1248,7 @@ void count_leaving(struct core *core, const struct pe *pe, uint32_t place, const
 void count_passing(struct core *core, uint64_t color, uint32_t pe, int port, uint32_t count);
 void count_carrying(struct core *core, uint64_t network, uint32_t pe, int port, uint32_t count);
 void count_receive(struct core *core, const struct open *open, cycle setup);
-void count_feed(struct core *core, const struct open *open, struct run **runs, int64_t count, cycle begin, cycle rate,
-                uint32_t lanes);
+void count_feed(struct core *core, const struct open *open, struct run **runs, int64_t count, cycle begin, cycle rate);
 void count_one(struct core *core, const struct open *open, int k, const struct run *run, cycle time, cycle taken);
 void count_stop(struct core *core, const struct open *open, cycle time);
 void count_taking(struct core *core, const struct pe *pe, uint32_t place, const struct run *run, uint32_t count,
@@ -1258,6 +1259,8 @@ void count_taking_at_host(struct core *core, const struct pe *pe, uint32_t place
 enum { TEST_OR_SUSPEND, SUSPEND, TERMINATE, FAULT };
 int64_t count_with_fifos(const struct pe *pe, const struct operation *operation, const struct operand_state *operands);
 void look_at_fifos(struct core *core, struct open *open, struct run **runs, int64_t count);
+bool has_elements(struct core *core, const struct open *open, int k);
+cycle elements_at(struct core *core, const struct open *open, int k);
 int64_t elements_in_time(struct core *core, struct open *open, struct run **runs);
 bool ends_without_elements(struct core *core, struct open *open);
 void fifo_stop(struct core *core, struct open *open, int k, cycle time);
@@ -1268,6 +1271,21 @@ void prepare_fifos(struct core *core, struct class *class);
 static inline uint32_t fifo_place(const struct class *class, uint32_t row, bool writes) {
     return class->source_count + 2 * (row - class->row->fifos) + writes;
 }
+/* Returns how many elements a wavelet of queue `k` of an operation carries; an entry of a FIFO is one. */
+static inline uint32_t lanes_from(const struct open *open, int k) {
+    const struct descriptor *stream = &open->operands[open->source[k]].descriptor;
+    return open->source[k] > 0 && stream->type == QUEUE_RUN && stream->flags & PACKED ? 2 : 1;
+}
+
+/* Returns how many elements an operation takes at once. */
+static inline uint32_t taken_together(const struct open *open) {
+    uint32_t most = lanes_from(open, 0);
+    for (int k = 0; k < open->inputs; k++) {
+        most = open->steps[k] > most ? open->steps[k] : most;
+    }
+    return most;
+}
+
 static inline struct side *side_at(const struct pe *pe, uint32_t place) {
     return &pe->sides[place - pe->class->source_count];
 }

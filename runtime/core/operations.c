@@ -421,6 +421,7 @@ static void open_end(struct pe *pe, const struct operation *operation, struct op
     uint8_t action = pe->class->queues[place].action;
     bool waits = action == SUSPEND || (action == TEST_OR_SUSPEND && operation->is_async);
     open->polls |= (uint8_t)(!waits << open->inputs);
+    open->steps[open->inputs] = pe->class->queues[place].fifo->step;
     open->queue[open->inputs] = place;
     open->source[open->inputs++] = k;
     open->uses_fifo = true;
@@ -472,6 +473,7 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
                 return WENT_WRONG;
             }
             open->queue[open->inputs] = place;
+            open->steps[open->inputs] = 1;
             open->source[open->inputs++] = k;
             open->header |= stream->flags & MESSAGE ? 1 : 0;
         }
@@ -483,6 +485,8 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     }
     if (operands[0].descriptor.type == FIFO_END) {
         open_end(pe, operation, open, &operands[0].descriptor, 0);
+        uint8_t *step = &open->steps[open->inputs - 1];
+        *step = lanes > *step ? (uint8_t)lanes : *step; /* both values of a wavelet at once */
     }
     if (open->uses_fifo && takes_twice(core, open, where)) {
         return WENT_WRONG;

@@ -272,14 +272,14 @@ static cycle ready(struct core *core, struct turn *turn) {
         time = credit > time ? credit : time;
     } else {
         for (int k = 0; k < open->inputs; k++) {
-            const struct run *first = pe->inputs[open->queue[k]].first;
             if (open->polls >> k & 1) {
                 continue;
             }
-            if (first == NULL) {
+            cycle head = elements_at(core, open, k);
+            if (head == NEVER) {
                 return NEVER;
             }
-            time = head_time(first) > time ? head_time(first) : time;
+            time = head > time ? head : time;
         }
         if (turn->forwards && !open->header) {
             if (!find_credits(core, open)) {

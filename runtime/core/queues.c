@@ -99,7 +99,7 @@ void complete(struct core *core, struct open *open) {
 /* Waiting */
 
 static bool is_simple(const struct open *open) {
-    return open->inputs == 1 && !open->polls && !open->header && !open->is_forwarder && !open->has_failed &&
+    return open->inputs == 1 && open->steps[0] <= 1 && !open->polls && !open->header && !open->is_forwarder && !open->has_failed &&
            open->operands[0].descriptor.type == MEMORY_WALK;
 }
 
@@ -172,10 +172,10 @@ static bool proceed(struct core *core, struct open *open) {
         struct run *runs[MAX_OPERANDS];
         cycle ready = open->time;
         for (int k = 0; k < open->inputs; k++) {
-            runs[k] = pe->inputs[open->queue[k]].first;
-            if (runs[k] == NULL) {
+            if (!has_elements(core, open, k)) {
                 return open->polls && ends_without_elements(core, open) && finish(core, open);
             }
+            runs[k] = pe->inputs[open->queue[k]].first;
             ready = head_time(runs[k]) > ready ? head_time(runs[k]) : ready;
         }
         if (open->operands[0].descriptor.type != MEMORY_WALK && waits_for_epoch(core, open, ready)) {
@@ -444,14 +444,15 @@ void take_in_turn(struct core *core, struct open *open) {
     bool has_ended = false;
     memcpy(places, open->queue, sizeof places);
     for (int k = 0; k < inputs && !has_ended; k++) {
+        cycle there = elements_at(core, open, k);
         runs[k] = pe->inputs[places[k]].first;
-        if (open->polls >> k & 1 && (runs[k] == NULL || head_time(runs[k]) > open->turn_at)) {
+        if (open->polls >> k & 1 && there > open->turn_at) {
             fifo_stop(core, open, k, open->turn_at);
             has_ended = true;
         }
     }
     if (!has_ended) {
-        take_next(core, open, runs, 1);
+        take_next(core, open, runs, taken_together(open) / lanes_from(open, 0));
         has_ended = open->position >= open->count;
     }
     if (has_ended ? !finish(core, open) : note_failure(core, open)) {

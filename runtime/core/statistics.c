@@ -132,9 +132,10 @@ static uint32_t output_of(const struct core *core, const struct open *open) {
 
 /* Returns the place of the queue whose wavelet was the last to be there for the element of a number. */
 static uint32_t awaited(const struct core *core, const struct open *open, struct run **runs, int64_t number,
-                        cycle taken, uint32_t lanes) {
+                        cycle taken) {
     for (int k = 0; k < open->inputs; k++) {
-        cycle theirs = (runs[k]->rate + lanes - 1) / lanes;
+        uint32_t own = lanes_from(open, k);
+        cycle theirs = (runs[k]->rate + own - 1) / own;
         theirs = theirs > open->rate ? theirs : open->rate;
         if (head_time(runs[k]) + number * theirs == taken) {
             return open->queue[k];
@@ -144,7 +145,7 @@ static uint32_t awaited(const struct core *core, const struct open *open, struct
 }
 
 static void count_waits(struct core *core, const struct open *open, struct run **runs, int64_t count, cycle begin,
-                        cycle rate, uint32_t lanes) {
+                        cycle rate) {
     struct waiter who = waiter_of(open);
     cycle each = rate - open->rate;
     bool is_single = open->inputs == 1 && !open->is_forwarder;
@@ -158,21 +159,20 @@ static void count_waits(struct core *core, const struct open *open, struct run *
     for (int64_t k = 0; k < (each > 0 ? count : 1); k++) {
         cycle until = begin + k * rate, ready = k == 0 ? open->time : until - each;
         if (until > ready) {
-            uint32_t place = is_single ? open->queue[0] : awaited(core, open, runs, k, until, lanes);
+            uint32_t place = is_single ? open->queue[0] : awaited(core, open, runs, k, until);
             note_wait(core, &who, place, ready, until);
         }
     }
 }
 
 /* Counts elements that an operation takes: one every `rate` cycles from `begin` on. */
-void count_feed(struct core *core, const struct open *open, struct run **runs, int64_t count, cycle begin, cycle rate,
-                uint32_t lanes) {
+void count_feed(struct core *core, const struct open *open, struct run **runs, int64_t count, cycle begin, cycle rate) {
     count_work(core, open->pe, open->where, open->is_sync, count * open->rate, count);
-    count_waits(core, open, runs, count, begin, rate, lanes);
+    count_waits(core, open, runs, count, begin, rate);
     reach(core, open->pe, open->is_sync, begin + (count - 1) * rate + open->rate);
-    uint32_t wavelets = (uint32_t)((count + lanes - 1) / lanes);
     for (int k = 0; k < open->inputs; k++) {
-        count_taking(core, open->pe, open->queue[k], runs[k], wavelets, begin, rate * lanes);
+        uint32_t own = lanes_from(open, k);
+        count_taking(core, open->pe, open->queue[k], runs[k], (uint32_t)((count + own - 1) / own), begin, rate * own);
     }
 }
 

@@ -124,7 +124,7 @@ enum { INPUT_QUEUE, OUTPUT_QUEUE };
 
 struct fifo_row {
     uint32_t name, where, owner, buffer, push_task, pop_task;
-    uint8_t empty_action, full_action;
+    uint8_t empty_action, full_action, step;
 };
 
 struct color_row {

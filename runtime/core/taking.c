@@ -32,7 +32,7 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
  * holds. It takes an element when it is ready and that of each run is there, but for those of `without`, as bits: what is
  * the last to be so may change, when a run that is there early is slower. */
 int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate) {
-    uint32_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
+    uint32_t lanes = 1;
     cycle most = open->rate;
     *begin = open->time;
     *rate = open->rate;
@@ -40,7 +40,9 @@ int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64
         if (without >> k & 1) {
             continue;
         }
-        cycle head = head_time(runs[k]), theirs = (runs[k]->rate + lanes - 1) / lanes;
+        uint32_t own = lanes_from(open, k);
+        cycle head = head_time(runs[k]), theirs = (runs[k]->rate + own - 1) / own;
+        lanes = own > lanes ? own : lanes;
         theirs = theirs > open->rate ? theirs : open->rate;
         most = theirs > most ? theirs : most;
         if (head > *begin || (head == *begin && theirs > *rate)) {
@@ -68,7 +70,8 @@ int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64
         return count;
     }
     for (int k = 0; k < open->inputs; k++) {
-        cycle theirs = (runs[k]->rate + lanes - 1) / lanes;
+        uint32_t own = lanes_from(open, k);
+        cycle theirs = (runs[k]->rate + own - 1) / own;
         if (theirs > *rate && !(without >> k & 1)) {
             int64_t until = (*begin - head_time(runs[k])) / (theirs - *rate) + 1;
             holds = until < holds ? until : holds;
@@ -181,7 +184,7 @@ static void drop_elements(struct core *core, struct open *open, struct run *run,
         note_work(core, open->pe, open->operation, begin, rate, open->rate, count);
     }
     if (core->statistics != NULL) {
-        count_feed(core, open, &run, count, begin, rate, 1);
+        count_feed(core, open, &run, count, begin, rate);
     }
     run_taken(core, run, (uint32_t)count, begin, rate);
     run->taken += (uint32_t)count;
@@ -247,11 +250,15 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
         return;
     }
     int64_t low = open->position, count = open->count - low;
-    uint32_t lanes = open->operands[open->source[0]].descriptor.flags & PACKED ? 2 : 1;
+    uint32_t lanes = lanes_from(open, 0);
     count = most * lanes < count ? most * lanes : count;
     for (int k = 0; k < open->inputs; k++) {
-        int64_t left = (int64_t)(runs[k]->count - runs[k]->taken) * lanes;
+        int64_t left = (int64_t)(runs[k]->count - runs[k]->taken) * lanes_from(open, k);
         count = left < count ? left : count;
+    }
+    if (count < open->count - low) {
+        uint32_t together = taken_together(open);
+        count -= count % (count >= together ? together : lanes);
     }
     struct operand_state *states = open->operands;
     const struct descriptor *stream = &states[0].descriptor;
@@ -271,7 +278,6 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
     for (int k = 0; k <= operation->sources; k++) {
         count = until_round(&states[k], low, count); /* an operation without an end goes over its walks again */
     }
-    int64_t wavelets = (count + lanes - 1) / lanes;
     if (open->shares) {
         note_work(core, pe, operation, begin, rate, open->rate, count);
     }
@@ -346,12 +352,16 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
         leave_places(core, open, count, begin, rate);
     }
     if (core->statistics != NULL) {
-        count_feed(core, open, runs, count, begin, rate, lanes);
+        count_feed(core, open, runs, count, begin, rate);
     }
     for (int k = 0; k < open->inputs; k++) {
         struct run *run = runs[k];
-        run_taken(core, run, (uint32_t)wavelets, begin, rate * lanes);
-        run->taken += (uint32_t)wavelets;
+        uint32_t own = lanes_from(open, k), taken = (uint32_t)((count + own - 1) / own);
+        run_taken(core, run, taken, begin, rate * own);
+        run->taken += taken;
+        if (open->queue[k] >= pe->class->source_count) {
+            side_at(pe, open->queue[k])->lacking += taken;
+        }
     }
     open->position += count;
     open->time = begin + (count - 1) * rate + open->rate;

@@ -22,6 +22,8 @@ class Side:
     reads: bool
     action: str
     """What an operation does that finds nothing."""
+    step: int
+    """How many elements an operation moves at once, by the FIFO's SIMD mode."""
     task: Task | None
     """What the other side starts when this one can go on."""
     queue: InputQueue
@@ -31,7 +33,9 @@ class Side:
     outstanding: int = 0
     """How many the last operation lacked when it stopped: the length of the next one."""
     missed: int = NEVER
-    """When an operation stopped because it found nothing, NEVER if none did since the task was started."""
+    """When an operation stopped because it found too little, NEVER if none did since the task was started."""
+    short: int = 0
+    """What it lacks since then to go on (DSD-145, DSD-148); what others take meanwhile is lacking too."""
 
     def waits(self, *, is_async: bool) -> bool:
         """Return True if an operation that finds nothing waits; otherwise it ends."""
@@ -48,22 +52,25 @@ class Side:
 
     # Tasks
 
-    def stopped(self, time: int, lacking: int) -> None:
-        """Note that an operation found nothing at a time and ends without its last elements."""
+    def stopped(self, time: int, lacking: int, need: int) -> None:
+        """Note that an operation found less than the `need` elements with which it goes on, at a time, and ends without
+        its last elements."""
         self.outstanding = lacking
         if self.task is not None:
-            self.missed = time
+            self.missed, self.short = time, need
             # What comes later may be known already.
-            self._start(self.queue.head_time())
+            for run in self.queue.runs:
+                self.arrived(run)
 
     def arrived(self, run: Run) -> None:
-        """Start the task of this side when the other side leaves something to take."""
-        self._start(run.head_time)
-
-    def _start(self, time: int) -> None:
-        if self.task is not None and self.missed < NEVER and time < NEVER:
-            self.missed = NEVER
-            self.task.complete(time, activate=True)
+        """Start the task of this side when the other side has left enough for the operation that stopped."""
+        if self.task is None or self.missed == NEVER:
+            return
+        if run.remaining < self.short:
+            self.short -= run.remaining
+            return
+        self.missed = NEVER
+        self.task.complete(run.head_time + (self.short - 1) * run.rate, activate=True)
 
     def woken(self, run: Run, ready: int, rate: int, count: int) -> None:
         """Start the task if an operation of this side waited for elements or places of a run (DSD-144, DSD-147).

@@ -268,7 +268,7 @@ class Machine:
         ends = ((row.empty_action, row.push_task), (row.full_action, row.pop_task))
         reading, writing = (
             Side(
-                number, end == 0, _action(action), None if task == NONE else pe.tasks[task],
+                number, end == 0, _action(action), row.step, None if task == NONE else pe.tasks[task],
                 InputQueue(number, row, 0, Resource(partial(self._conflict, pe, Code.USES_FIFO, number, end))),
             )
             for end, (action, task) in enumerate(ends)

@@ -100,6 +100,29 @@ class InputQueue:
         head = self.runs[0]
         return head.head_time if to_read or head.control or not self.control_only else NEVER
 
+    def gather(self, need: int) -> bool:
+        """Have `need` elements of a FIFO, or places in it, in the first run, all there at once.
+
+        Return False if there are fewer.
+        """
+        if sum(run.remaining for run in self.runs) < need:
+            return False
+        head = self.runs[0]
+        if head.rate == 0 and head.remaining >= need:
+            return True
+        payload: list[int] = []
+        time = 0
+        while len(payload) < need:
+            run = self.runs[0]
+            count = min(need - len(payload), run.remaining)
+            payload += run.payload[run.taken : run.taken + count]
+            run.taken += count
+            time = max(time, run.first + (run.taken - 1) * run.rate)
+            if not run.remaining:
+                self.runs.popleft()
+        self.runs.appendleft(Run(payload, time, 0))
+        return True
+
     def recount(self) -> None:
         """Note what is first in the queue: drop runs that are used up, and say when the data task may start."""
         while self.runs and not self.runs[0].remaining:

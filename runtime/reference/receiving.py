@@ -49,6 +49,8 @@ class OpenOperation:
     """What it takes from: of its sources, in their order, and of a FIFO that is its destination."""
     sides: list[Side | None]
     """For each of these the end of a FIFO it belongs to, if the operation ends where that has nothing for it."""
+    ends: list[Side | None]
+    """For each of these the end of a FIFO it belongs to."""
     destination: Descriptor
     sources: list[Operand]
     count: int
@@ -57,6 +59,9 @@ class OpenOperation:
     time: int
     rate: int
     resources: list[Resource]
+    steps: list[int]
+    """For each queue how many elements it takes at once: of a FIFO, as its SIMD mode and wavelets of two values say
+    (DSD-146); it goes on when there are as many, or all that it still wants."""
     moving: list[Held]
     """The registers that move on behind what it has done."""
     header: bool
@@ -88,6 +93,24 @@ class OpenOperation:
     turn: Turn | None = None
     """When it looks if it may take an element, if operations of higher priority may hold it back."""
 
+    def has(self, place: int) -> bool:
+        """Return True if a queue has what the operation takes at once."""
+        queue, step = self.queues[place], self.steps[place]
+        return bool(queue.runs) if step == 1 else queue.gather(min(step, max(self.count - self.position, 1)))
+
+    def there(self, place: int) -> int:
+        """Return when a queue has what the operation takes at once, NEVER if nothing says so yet."""
+        return self.queues[place].head_time(to_read=True) if self.has(place) else NEVER
+
+    @property
+    def together(self) -> int:
+        """How many elements it takes at once."""
+        return max([*self.lanes, *self.steps])
+
+    def lanes_of(self, place: int) -> int:
+        """Return how many elements a wavelet of a queue carries; of a FIFO one."""
+        return 1 if self.ends[place] is not None else max(self.lanes, default=1)
+
     @property
     def is_polling(self) -> bool:
         """True if it ends where a FIFO has nothing for it."""
@@ -114,7 +137,7 @@ def receive(
     """Start an operation that receives, from `setup` cycles on; return False if its task has to wait for it."""
     pe, settings = issue.pe, issue.settings
     operation = OpenOperation(
-        issue, [], [], destination, sources, count, pe.now, pe.now + setup, rate, [], moving,
+        issue, [], [], [], destination, sources, count, pe.now, pe.now + setup, rate, [], [], moving,
         any(isinstance(source, Wavelets) and source.message for source in sources), flight,
     )  # fmt: skip
     _open_queues(machine, operation)
@@ -158,6 +181,9 @@ def _open_queues(machine: Machine, operation: OpenOperation) -> None:
     if isinstance(operation.destination, FifoEnd):
         sides.append(pe.fifos[operation.destination.fifo].writing)
         operation.queues.append(pe.fifos[operation.destination.fifo].writing.queue)
+    together = max(operation.lanes, default=1)
+    operation.ends = sides
+    operation.steps = [1 if side is None else max(side.step, together) for side in sides]
     operation.sides = [None if side is None or side.waits(is_async=issue.is_async) else side for side in sides]
 
 
@@ -311,7 +337,7 @@ def _take(machine: Machine, operation: OpenOperation) -> bool:
         _await_turn(machine, operation)
         return False
     while operation.position < operation.count:
-        if not all(queue.runs for queue in operation.queues):
+        if not all(map(operation.has, range(len(operation.queues)))):
             return operation.is_polling and _ends_without_elements(machine, operation)
         runs = [queue.runs[0] for queue in operation.queues]
         if _has_to_wait(machine, operation, runs):
@@ -348,10 +374,10 @@ def _ready(machine: Machine, operation: OpenOperation) -> int | None:
     begin, turn, datapath = operation.time, operation.turn, operation.issue.pe.datapath
     if operation.has_failed:
         return None
-    for queue, side in zip(operation.queues, operation.sides, strict=True):
-        if side is None and not queue.runs:
+    for place, side in enumerate(operation.sides):
+        if side is None and not operation.has(place):
             return None
-        begin = begin if side is not None else max(begin, queue.runs[0].head_time)
+        begin = begin if side is not None else max(begin, operation.queues[place].runs[0].head_time)
     operation.credits = None
     if not operation.header and not _has_room(machine, operation):
         return None
@@ -386,17 +412,18 @@ def _take_turn(machine: Machine, operation: OpenOperation, cycle: int) -> None:
 
 def _take_one(machine: Machine, operation: OpenOperation, cycle: int) -> bool:
     """Let an operation take one element, or as many as a wavelet has; return True if it has ended."""
-    for queue, side in zip(operation.queues, operation.sides, strict=True):
-        if side is not None and queue.head_time() > cycle:
+    for place, side in enumerate(operation.sides):
+        if side is not None and operation.there(place) > cycle:
             return _stop(machine, operation, side, cycle)
     runs = [queue.runs[0] for queue in operation.queues]
     lanes = max(operation.lanes, default=1)
-    found = operation.credits or Takes(cycle, 0, lanes)
-    operation.credits = Takes(max(found.first, cycle), found.rate, min(found.count, lanes))
+    together = operation.together
+    found = operation.credits or Takes(cycle, 0, together)
+    operation.credits = Takes(max(found.first, cycle), found.rate, min(found.count, together))
     if operation.header:
         _take_header(machine, operation, runs[0])
     else:
-        _feed(machine, operation, runs, 1)
+        _feed(machine, operation, runs, together // lanes)
     for queue in operation.queues:
         queue.recount()
     return operation.position >= operation.count
@@ -439,31 +466,35 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
         return
     low, lanes = operation.position, max(operation.lanes, default=1)
     count = operation.count - low if most is None else min(most * lanes, operation.count - low)
-    count = min([count, *(run.remaining * lanes for run in runs)])
+    own = [operation.lanes_of(place) for place in range(len(runs))]
+    count = min([count, *(run.remaining * each for run, each in zip(runs, own, strict=True))])
+    if count < operation.count - low:
+        count -= count % (operation.together if count >= operation.together else lanes)
     destination = operation.destination
     if count > lanes and _is_watched(machine, operation, low, low + count):
         count = lanes
-    begin, rate, count = _pace(machine, operation, runs, count)
+    begin, rate, count = _pace(machine, operation, runs, count, own)
     machine.at = begin
     if not isinstance(destination, Walk):
         count = _allowed(machine, operation, count, lanes)
-    wavelets = -(-count // lanes)
+    taken = [-(-count // each) for each in own]
     note_work(machine, issue, begin, rate, operation.rate, count)
     _wake_fifo_tasks(operation, runs, count)
     _keep_scalar(operation)
-    payloads = [run.payload[run.taken : run.taken + wavelets] for run in runs]
+    payloads = [run.payload[run.taken : run.taken + some] for run, some in zip(runs, taken, strict=True)]
     _transform(machine, operation, runs, payloads, begin, rate)
-    if lanes > 1:
-        payloads = [unpacked(payload)[:count] for payload in payloads]
+    payloads = [unpacked(each)[:count] if many > 1 else each for each, many in zip(payloads, own, strict=True)]
     _compute(machine, operation, low, low + count, payloads, begin, rate)
     for source in operation.sources:
         if isinstance(source, FifoEnd):
             _leave_in(machine, issue.pe.fifos[source.fifo].writing,
                       places(count, begin + operation.rate, rate))  # fmt: skip
     if machine.statistics is not None:
-        machine.statistics.feeds(operation, runs, count, begin, rate, lanes)
-    for run in runs:
-        _take_all(machine, run, wavelets, begin, rate * lanes)
+        machine.statistics.feeds(operation, runs, count, begin, rate, own)
+    for run, some, each, side in zip(runs, taken, own, operation.ends, strict=True):
+        _take_all(machine, run, some, begin, rate * each)
+        if side is not None:
+            side.short += some
     operation.position += count
     operation.time = begin + (count - 1) * rate + operation.rate
     if operation.count == UNBOUNDED:
@@ -477,7 +508,7 @@ def _drop(machine: Machine, operation: OpenOperation, run: Run, most: int | None
     begin, rate, count = _pace(machine, operation, [run], count if most is None else min(most, count))
     note_work(machine, operation.issue, begin, rate, operation.rate, count)
     if machine.statistics is not None:
-        machine.statistics.feeds(operation, [run], count, begin, rate, 1)
+        machine.statistics.feeds(operation, [run], count, begin, rate, [1])
     _take_all(machine, run, count, begin, rate)
     operation.position += count if run.control else 0
     operation.time = begin + (count - 1) * rate + operation.rate
@@ -535,7 +566,9 @@ def _is_watched(machine: Machine, operation: OpenOperation, low: int, high: int)
     return any(isinstance(walk, Walk) and not is_inside(machine, issue, walk, low, high) for walk in streams)
 
 
-def _pace(machine: Machine, operation: OpenOperation, runs: Sequence[Run], count: int) -> tuple[int, int, int]:
+def _pace(
+    machine: Machine, operation: OpenOperation, runs: Sequence[Run], count: int, own: Sequence[int] | None = None
+) -> tuple[int, int, int]:
     """Return when an operation takes the next element, the cycles between two, and for how many that holds.
 
     It takes an element when it is ready and the element of each run is there: that which is the last to be so may
@@ -543,7 +576,8 @@ def _pace(machine: Machine, operation: OpenOperation, runs: Sequence[Run], count
     """
     lanes = max(operation.lanes, default=1)
     lines = [(operation.time, operation.rate)]
-    lines += [(run.head_time, max(operation.rate, -(-run.rate // lanes))) for run in runs]
+    many = own or [lanes] * len(runs)
+    lines += [(run.head_time, max(operation.rate, -(-run.rate // each))) for run, each in zip(runs, many, strict=True)]
     most = count
     if operation.credits is not None:
         lines.append((operation.credits.first, max(operation.rate, operation.credits.rate)))
@@ -670,12 +704,7 @@ def _take_header(machine: Machine, operation: OpenOperation, run: Run) -> None:
 
 def _wake_fifo_tasks(operation: OpenOperation, runs: Sequence[Run], count: int) -> None:
     """Start the tasks of a FIFO whose operation a push or pop lets go on (DSD-144, DSD-147)."""
-    fifos = operation.issue.pe.fifos
-    inputs = [source for source in operation.sources if isinstance(source, Wavelets | FifoEnd)]
-    sides = [fifos[source.fifo].reading if isinstance(source, FifoEnd) else None for source in inputs]
-    if isinstance(operation.destination, FifoEnd):
-        sides.append(fifos[operation.destination.fifo].writing)
-    for side, run, poll in zip(sides, runs, operation.sides, strict=True):
+    for side, run, poll in zip(operation.ends, runs, operation.sides, strict=True):
         if side is not None and poll is None:
             side.woken(run, operation.time, operation.rate, count)
 
@@ -693,18 +722,18 @@ def _keep_scalar(operation: OpenOperation) -> None:
 def _ends_without_elements(machine: Machine, operation: OpenOperation) -> bool:
     """Return True if an operation ends that lacks something in a FIFO; False if it waits, or looks later."""
     begin = operation.time
-    for queue, side in zip(operation.queues, operation.sides, strict=True):
+    for place, side in enumerate(operation.sides):
         if side is None:
             # A FIFO is looked at when all that is waited for is there.
-            if not queue.runs:
+            if not operation.has(place):
                 return False
-            begin = max(begin, queue.head_time(to_read=True))
-    for queue, side in zip(operation.queues, operation.sides, strict=True):
-        if side is None or queue.head_time() <= begin:
+            begin = max(begin, operation.there(place))
+    for place, side in enumerate(operation.sides):
+        if side is None or operation.there(place) <= begin:
             continue
         # An operation of the task itself sees all that its PE has done before; what microthreads do is not known.
         other = operation.issue.pe.fifos[side.fifo].other(side)
-        if queue.head_time() == NEVER and (operation.issue.is_async or other.queue.resource.is_open):
+        if operation.there(place) == NEVER and (operation.issue.is_async or other.queue.resource.is_open):
             operation.polls_at, operation.polled = begin, side
             return False
         return _stop(machine, operation, side, begin)
@@ -724,12 +753,16 @@ def _give_up(machine: Machine, operation: OpenOperation, cycle: int) -> None:
 
 
 def _in_time(machine: Machine, operation: OpenOperation, runs: list[Run]) -> int:
-    """Return for how many elements every FIFO has something when they are looked for.
+    """Return for how many elements, or wavelets of two, every FIFO has something when they are looked for.
 
     If there is none the operation has ended.
     """
-    awaited = [run for run, side in zip(runs, operation.sides, strict=True) if side is None]
-    begin, rate, count = _pace(machine, operation, awaited, min(run.remaining for run in runs))
+    awaited = [place for place, side in enumerate(operation.sides) if side is None]
+    many = [operation.lanes_of(place) for place in range(len(runs))]
+    begin, rate, count = _pace(
+        machine, operation, [runs[place] for place in awaited],
+        min(run.remaining * each for run, each in zip(runs, many, strict=True)), [many[place] for place in awaited],
+    )  # fmt: skip
     for run, side in zip(runs, operation.sides, strict=True):
         if side is None:
             continue
@@ -738,7 +771,7 @@ def _in_time(machine: Machine, operation: OpenOperation, runs: list[Run]) -> int
             return 0
         if run.rate > rate:
             count = min(count, (begin - run.head_time) // (run.rate - rate) + 1)
-    return count
+    return max(1, count // max(operation.lanes, default=1))
 
 
 def _stop(machine: Machine, operation: OpenOperation, side: Side, time: int) -> bool:
@@ -757,7 +790,8 @@ def _stop(machine: Machine, operation: OpenOperation, side: Side, time: int) -> 
     operation.time = time
     operation.stopped = side.action == "test_or_suspend"
     lacking = operation.count - operation.position
-    side.stopped(time, ENDLESS_EXTENT if operation.count == UNBOUNDED else lacking)
+    step = operation.steps[next(place for place, each in enumerate(operation.sides) if each is side)]
+    side.stopped(time, ENDLESS_EXTENT if operation.count == UNBOUNDED else lacking, min(step, lacking))
     destination = operation.destination
     if operation.before is not None and side.reads and isinstance(destination, Walk):
         pe.write(2 * destination.address, bits_of(issue.operation.row.destination) // 8, operation.before)

@@ -167,9 +167,11 @@ class Statistics:
         self.reaches(issue, ready)
 
     def feeds(
-        self, operation: OpenOperation, runs: Sequence[Run], count: int, begin: int, rate: int, lanes: int
-    ) -> None:
-        """Note elements that an operation takes: one every `rate` cycles from `begin` on."""
+        self, operation: OpenOperation, runs: Sequence[Run], count: int, begin: int, rate: int,
+        lanes: Sequence[int],
+    ) -> None:  # fmt: skip
+        """Note elements that an operation takes: one every `rate` cycles from `begin` on; each run has so many in a
+        wavelet."""
         issue, ready = operation.issue, operation.time
         self.works(issue, count * operation.rate, count)
         for number in range(count):
@@ -178,14 +180,15 @@ class Statistics:
                 self.waits(issue, self._awaited(operation, runs, number, taken, lanes), ready, taken, operation.rate)
             ready = taken + operation.rate
         self.reaches(issue, ready)
-        wavelets = -(-count // lanes)
-        for queue, run in zip(operation.queues, runs, strict=True):
-            self.takes(issue.pe, queue, run, wavelets, begin, rate * lanes)
+        for queue, run, each in zip(operation.queues, runs, lanes, strict=True):
+            self.takes(issue.pe, queue, run, -(-count // each), begin, rate * each)
 
-    def _awaited(self, operation: OpenOperation, runs: Sequence[Run], number: int, taken: int, lanes: int) -> AnyQueue:
+    def _awaited(
+        self, operation: OpenOperation, runs: Sequence[Run], number: int, taken: int, lanes: Sequence[int]
+    ) -> AnyQueue:
         """Return the queue whose wavelet was the last to be there for the element of a number."""
-        for queue, run in zip(operation.queues, runs, strict=True):
-            if run.head_time + number * max(operation.rate, -(-run.rate // lanes)) == taken:
+        for queue, run, each in zip(operation.queues, runs, lanes, strict=True):
+            if run.head_time + number * max(operation.rate, -(-run.rate // each)) == taken:
                 return queue
         return self._held_by(operation)
 

@@ -92,6 +92,8 @@ Integers = NDArray[np.int64]
 MAX_SIDE = 1 << 15
 """Columns and rows of the largest grid: coordinates are 16 bits wide."""
 
+MAX_FIFO_STEP = 4
+"""Elements that an operation moves at once: 64 bits."""
 MAX_PES = 1 << 24
 
 MAX_SPACE = 1 << 40
@@ -673,6 +675,10 @@ class _Checker:
             self.local(task[named])
         for field in ("empty_action", "full_action"):
             self.below("fifos", field, len(FIFO_ACTIONS))
+        elements = self.column("buffers", "elements")[buffer]
+        step = self.column("fifos", "step")
+        if ((step == 0) | (step > MAX_FIFO_STEP) | (step > elements)).any():
+            refuse("operations on a FIFO move no element at once, or more than it has places")
 
     def tasks(self) -> None:
         self.below("tasks", "flags", 32)

@@ -187,7 +187,8 @@ class _Dump:
             yield (
                 f"  fifo @{self.text(fifo['name'])} on @{self.text(tables['buffers'][fifo['buffer']]['name'])} push "
                 f"{self.task(fifo['push_task'])} pop {self.task(fifo['pop_task'])} "
-                f"{FIFO_ACTIONS[fifo['empty_action']]} {FIFO_ACTIONS[fifo['full_action']]}"
+                f"{FIFO_ACTIONS[fifo['empty_action']]} {FIFO_ACTIONS[fifo['full_action']]} "
+                f"step {fifo['step']}"
             )
         for task in self.members(record, "task"):
             words = ("active", "blockable", "blocked", "completion_activates", "completion_unblocks")

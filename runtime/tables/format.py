@@ -170,8 +170,9 @@ QUEUE_COLOR = _record(("color", U32), ("regions", U32), ("region_count", U32))
 
 FIFO = _record(
     ("name", U32), ("where", U32), ("owner", U32), ("buffer", U32), ("push_task", U32), ("pop_task", U32),
-    ("empty_action", U8), ("full_action", U8),
+    ("empty_action", U8), ("full_action", U8), ("step", U8),
 )  # fmt: skip
+"""`step` is how many elements operations move at once, by the SIMD mode."""
 
 # Fabric
 

@@ -88,3 +88,17 @@ wse.program @given target "wse3" rectangle 1 x 1 {
     }
   }
 }
+
+// -----
+
+// A SIMD mode goes down to what runs (DSD-243).
+// CHECK-LABEL: wse.program @simd
+// CHECK:           wse.fifo @f on @memory simd simd_64{{$}}
+// FLOW-LABEL:  flow.fabric @simd
+// FLOW:            flow.fifo @f on @memory simd simd_64{{$}}
+wse.program @simd target "wse2" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory simd simd_64
+  }
+}

@@ -84,6 +84,8 @@ FORGED: list[tuple[str, int, str, Any, str]] = [
     ("queues", 0, "id", 99, "row 0 of 'queues' has an id that the target lacks"),
     ("queues", 0, "task", NONE, "row 3 of 'tasks' is not the task of its queue"),
     ("fifos", 0, "buffer", 1, "row 0 of 'fifos' has elements of 8 bits"),
+    ("fifos", 0, "step", 0, "operations on a FIFO move no element at once, or more than it has places"),
+    ("fifos", 0, "step", 5, "operations on a FIFO move no element at once, or more than it has places"),
     ("fifos", 0, "buffer", 0, "a descriptor of a FIFO has elements of another size than the FIFO"),
     ("tasks", 0, "type", 9, "'type' of row 0 of 'tasks' is not below 5"),
     ("tasks", 0, "use", NONE, "row 0 of 'tasks' has a use that is not there"),
