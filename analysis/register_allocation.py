@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, Literal, cast
 
-from .coloring import Exhausted, color_graph, graph_of
+from .coloring import Exhausted, Graph, color_graph, graph_of
 from .concurrency import Concurrency
 from .skeleton import Branch, Call, Loop, Operation, Program, Signal, Statement, statements
 
@@ -64,7 +64,8 @@ class Plan:
 
 @dataclass
 class OutOfRegisters(Exception):
-    """A file has too few registers: `operation` needs one while `live` hold theirs."""
+    """A file has too few registers for `operation` and `live`: they all run at the same time, or so many of them at a
+    time that no choice of registers suits all, but one would without any one of them."""
 
     file: File
     operation: Hashable
@@ -92,31 +93,49 @@ def plan_registers(
     files: dict[File, list[int]] = {
         file: [number for number in range(size) if (file, number) not in set(reserved)] for file, size in sizes.items()
     }
-    held = _registers_of_asynchronous(operations, demands, files, concurrency, microthreads or {})
-    planner = _Planner(demands, files, held, concurrency, is_invariant)
-    for body in program.bodies():
-        planner.body(body)
-    return planner.plan
+
+    def plan(held: _Held) -> Plan:
+        planner = _Planner(demands, files, held, concurrency, is_invariant)
+        for body in program.bodies():
+            planner.body(body)
+        return planner.plan
+
+    asynchronous = [operation for operation in operations if operation.asynchronous]
+    try:
+        return plan(_registers_of(asynchronous, demands, files, concurrency, microthreads or {}))
+    except OutOfRegisters as error:
+        if error.operation in {operation.key for operation in asynchronous}:
+            raise
+    # What asynchronous operations hold may leave too little to a synchronous one: choose with regard to all of those.
+    return plan(_registers_of(operations, demands, files, concurrency, microthreads or {}))
 
 
 _Held = dict[Hashable, list[list[Register]]]
 
 
-def _registers_of_asynchronous(
+def _registers_of(
     operations: Sequence[Operation],
     demands: Mapping[Any, Sequence[Demand]],
     files: Mapping[File, list[int]],
     concurrency: Concurrency,
     microthreads: Mapping[Any, int],
 ) -> _Held:
-    """Return the registers of every asynchronous operation: for each of its demands those of its units."""
-    asynchronous = [operation.key for operation in operations if operation.asynchronous]
-    position = {key: number for number, key in enumerate(asynchronous)}
-    needs = tuple(tuple(tuple(demand.units()) for demand in demands[key]) for key in asynchronous)
+    """Return the registers of every asynchronous operation: for each of its demands those of its units.
+
+    Synchronous ones among the operations get registers beside those, so that there are enough for them.
+    """
+    keys = [operation.key for operation in operations]
+    asynchronous = {operation.key for operation in operations if operation.asynchronous}
+    position = {key: number for number, key in enumerate(keys)}
+    needs = tuple(tuple(tuple(demand.units()) for demand in demands[key]) for key in keys)
     at_the_same_time: list[tuple[int, ...]] = []
-    for key in asynchronous:
+    for key in keys:
         own = microthreads.get(key)
-        others = [other for other in concurrency.overlapping(key) if other in position and other != key]
+        others = [
+            other
+            for other in concurrency.overlapping(key)
+            if other in position and other != key and (key in asynchronous or other in asynchronous)
+        ]
         at_the_same_time.append(
             tuple(position[other] for other in others if own is None or own != microthreads.get(other))
         )
@@ -125,8 +144,10 @@ def _registers_of_asynchronous(
         held = _registers_of_numbered(needs, tuple(at_the_same_time), files_in_order)
     except OutOfRegisters as error:
         operation, live = cast(int, error.operation), cast("tuple[int, ...]", error.live)
-        raise OutOfRegisters(error.file, asynchronous[operation], tuple(asynchronous[n] for n in live)) from None
-    return {key: [list(registers) for registers in held[number]] for key, number in position.items()}
+        raise OutOfRegisters(error.file, keys[operation], tuple(keys[n] for n in live)) from None
+    return {
+        key: [list(registers) for registers in held[number]] for key, number in position.items() if key in asynchronous
+    }
 
 
 @lru_cache(maxsize=64)
@@ -162,6 +183,8 @@ def _registers_of_numbered(
         except Exhausted as error:
             competitors = set(error.competitors)
             keys = list(dict.fromkeys(nodes[node][0] for node in graph if node in competitors))
+            if sum(len(of_operation[key]) for key in keys) <= len(numbers):
+                keys = _inseparable(graph, of_operation, numbers)
             raise OutOfRegisters(file, keys[-1], tuple(keys[:-1])) from None
         for node, number in found.items():
             operation, demand, unit = nodes[node]
@@ -169,11 +192,24 @@ def _registers_of_numbered(
     return tuple(tuple(tuple(registers) for registers in demands) for demands in held)
 
 
+def _inseparable(graph: Graph[int], of_operation: Sequence[Sequence[int]], numbers: Sequence[int]) -> list[int]:
+    """Return operations that do not fit, but would without any one of them; `of_operation` are the nodes of each."""
+    kept = [key for key, own in enumerate(of_operation) if own]
+    for key in reversed(kept):
+        rest = {node for other in kept if other != key for node in of_operation[other]}
+        part = {node: [other for other in graph[node] if other in rest] for node in graph if node in rest}
+        try:
+            color_graph(part, dict.fromkeys(part, numbers))
+        except Exhausted:
+            kept.remove(key)
+    return kept
+
+
 def fewest_to_end(error: OutOfRegisters, needed: Mapping[Hashable, int], size: int) -> list[Hashable]:
     """Return the fewest operations, one at least, after whose ends the others that compete have enough registers.
 
     `needed` are the registers that each operation needs of the file, of `size`. Those that need most are taken first,
-    of equal ones the earlier.
+    of equal ones the earlier. Where they do not all run at the same time, the end of one is enough.
     """
     missing = needed[error.operation] + sum(needed[op] for op in error.live) - size
     found: list[Hashable] = []

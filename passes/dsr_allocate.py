@@ -199,7 +199,10 @@ class _Allocation:
         message = f"{target.name} has {size} {error.file} registers, too few for {text(error.operation)}"
         if error.live:
             held = ", ".join(f"{text(op)} with {needed[op]}" for op in error.live)
-            message += f", which needs {count}, while these hold theirs: {held}"
+            if sum(needed.values()) > size - taken:
+                message += f", which needs {count}, while these hold theirs: {held}"
+            else:
+                message += f", which needs {count}, and these, of which some run at a time: {held}"
             first = fewest_to_end(error, needed, size - taken)
             message += f"; let {' and '.join(map(text, first))} complete first"
         return LoomError(message, location_of(cast(dsd.DsdOperation, code.at(error.operation))))

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loomir.analysis.coloring import Graph, graph_of
+from loomir.analysis.concurrency import Concurrency
 from loomir.analysis.register_allocation import (
     Demand,
     File,
@@ -17,6 +19,7 @@ from loomir.analysis.register_allocation import (
     OutOfRegisters,
     Plan,
     Register,
+    _inseparable,  # pyright: ignore[reportPrivateUsage]
     fewest_to_end,
     plan_registers,
 )
@@ -279,3 +282,89 @@ def test_the_fewest_operations_that_have_to_end_first() -> None:
             ]
             assert len(found) == min(fitting)
             assert sum(needs) - sum(needed[op] for op in found) <= size
+
+
+def fits(program: Program, demands: dict, sizes: Files) -> bool:
+    """Return True if some choice of registers suits all operations that may run at the same time."""
+    concurrency = Concurrency(program)
+    operations = [operation for operation in program.operations() if demands[operation.key]]
+    running = [operation.key for operation in operations if operation.asynchronous]
+    for file, size in sizes.items():
+        needed = {key: sum(demand.units().count(file) for demand in demands[key]) for key in demands}
+
+        def suits(operation: Operation, held: dict, size: int = size, needed: dict = needed) -> bool:
+            others = [other for other in concurrency.overlapping(operation.key) if other != operation.key]
+            busy = {number for other in others for number in held.get(other, ())}
+            own = held.get(operation.key)
+            return size - len(busy) >= needed[operation.key] if own is None else not busy & set(own)
+
+        choices = [list(combinations(range(size), needed[key])) for key in running]
+        held = (dict(zip(running, chosen, strict=True)) for chosen in product(*choices))
+        if not any(all(suits(operation, each) for operation in operations) for each in held):
+            return False
+    return True
+
+
+@st.composite
+def crowds(draw) -> tuple[Program, dict]:
+    """Return a program with few operations in tasks that start each other."""
+    demands: dict[Hashable, list[Demand]] = {}
+    tasks = ["t", "u", "v"]
+
+    def operation() -> Operation:
+        key = f"op{len(demands)}"
+        demands[key] = [one(f"{key}.{n}") for n in range(draw(st.integers(1, 2)))]
+        asynchronous = draw(st.integers(0, 2)) > 0
+        ends = ((Signal("activate", draw(st.sampled_from(tasks))),) if draw(st.booleans()) else (),)
+        return Operation(key, asynchronous, ends)
+
+    bodies = [tuple(operation() for _ in range(draw(st.integers(0, 2)))) for _ in range(5)]
+    program = Program(functions={name: Function(bodies.pop(), exported=True) for name in ("first", "second")})
+    program.tasks |= {name: Task(body) for name, body in zip(tasks, bodies, strict=True)}
+    return program, demands
+
+
+@settings(max_examples=examples(400))
+@given(crowds(), st.integers(2, 4))
+def test_registers_are_found_exactly_when_there_are_enough(case: tuple[Program, dict], size: int) -> None:
+    program, demands = case
+    sizes: Files = {"src0": size}
+    try:
+        plan_registers(program, demands, sizes)
+    except OutOfRegisters as error:
+        named = [error.operation, *error.live]
+        ended = fewest_to_end(error, {op: len(demands[op]) for op in named}, size)
+        only = {key: demands[key] if key in named else [] for key in demands}
+        assert not fits(program, only, sizes)
+        assert not error.live or fits(program, {key: [] if key in ended else only[key] for key in only}, sizes)
+    else:
+        assert fits(program, demands, sizes)
+
+
+def test_a_synchronous_operation_beside_asynchronous_ones_that_could_share() -> None:
+    """b and c never run at once, but each may beside s, which gets a register if both have the same."""
+    then = ((Signal("activate", "t"),),)
+    program = Program(
+        tasks={"t": Task((Operation("s"),))},
+        functions={
+            "first": Function((Operation("b", True), Operation("d", True, then)), exported=True),
+            "second": Function((Operation("e", True, then), Operation("c", True)), exported=True),
+        },
+    )
+    demands = {key: [one(key)] for key in "bdecs"}
+    plan = plan_registers(program, demands, {"src0": 2})
+    number = {key: plan.operands[key, 0].registers[0][1] for key in demands}
+    assert number["b"] == number["c"] != number["s"]
+
+
+def test_a_circle_of_operations_names_all_of_it() -> None:
+    """Five of which each runs beside two others need three registers, although no three run at once."""
+    keys = "abcde"
+    graph = graph_of(range(5), [(n, (n + 1) % 5) for n in range(5)])
+    found = _inseparable(graph, [[n] for n in range(5)], range(2))
+    assert [keys[n] for n in found] == list(keys)
+    assert _inseparable(graph_of(range(6), [*graph_edges(graph), (5, 0)]), [[n] for n in range(6)], range(2)) == found
+
+
+def graph_edges(graph: Graph[int]) -> list[tuple[int, int]]:
+    return [(a, b) for a in graph for b in graph[a] if a < b]
