@@ -44,3 +44,40 @@ def test_the_heavier_stream_has_the_longer_queue(csl: Csl, capsys: pytest.Captur
     rows = remark.partition("queues: ")[2].split("; ")
     assert "output queue @c2_out gets id 2, of 6 words, for 40 wavelets" in rows
     assert "output queue @c1_out gets id 3, of 6 words, for 4 wavelets" in rows
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize("executor", ["reference", "core"])
+def test_elements_left_for_another_operation(
+    csl: Csl, arch: str, executor: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DSD-221: what the first operation leaves is reported before the next one is launched, and taken by that."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    text = """
+    const c = @get_color(1);
+    const in_queue = @get_input_queue(1);
+    const out_queue = @get_output_queue(2);
+    comptime {
+      @initialize_queue(in_queue, .{ .color = c });
+      if (@is_arch("wse3")) @initialize_queue(out_queue, .{ .color = c });
+    }
+    var given = [5]i16{ 1, 2, 3, 4, 5 };
+    var out = @zeros([2]i16);
+    const from = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{5} -> given[i] });
+    const to = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> out[i] });
+    const sent = @get_dsd(fabout_dsd, .{ .extent = 5, .fabric_color = c, .output_queue = out_queue });
+    const received = @get_dsd(fabin_dsd, .{ .extent = 2, .fabric_color = c, .input_queue = in_queue });
+    fn main() void {
+      @mov16(to, received, .{ .async = true });
+      @mov16(sent, from);
+    }
+    fn second() void { @add16(to, received, 10); }
+    """
+    functions = {"main": "fn() void", "second": "fn() void"}
+    simulator = csl.start(text, {"out": "i16"}, functions=functions, arch=arch, layout=LOOPS)
+    simulator.launch("main")
+    assert "unread" not in capsys.readouterr().err
+    simulator.launch("second")
+    (line,) = [line for line in capsys.readouterr().err.split("\n") if "second" in line]
+    assert "when 'second' is launched: 3 wavelets of color" in line and "(id 1) of PE (0, 0)" in line
+    assert simulator.get("out")[0, 0].tolist() == [13, 14]
