@@ -50,6 +50,32 @@ static void prepare_access(const struct core *core, struct instruction *instruct
     }
 }
 
+/* Has all operations take their short ways, when these are known. */
+void choose_short_ways(struct core *core) {
+    for (uint64_t k = 0; k < core->instruction_count; k++) {
+        struct instruction *instruction = &core->code[k];
+        if (instruction->op != I_apply) {
+            continue;
+        }
+        uint8_t form = instruction->slot.application->form;
+        instruction->op = form == COMPUTES        ? I_compute
+                          : form == SENDS_MOVE    ? I_send_move
+                          : form == RECEIVES_MOVE ? I_receive_move
+                                                  : I_apply;
+    }
+}
+
+static bool is_signal(uint16_t op) { return op == I_tick || op == I_block || op == I_unblock || op == I_activate; }
+
+/* Returns whether a use whose code is prepared has nothing but signals. */
+bool has_only_signals(const struct use *use) {
+    const struct instruction *instruction = use->code;
+    while (is_signal(instruction->op)) {
+        instruction++;
+    }
+    return instruction->op == I_end;
+}
+
 /* Prepares the code of a use, as many instructions as its body has; `counts` if ticks are counted. */
 void prepare_code(const struct core *core, bool counts, const struct use *use, const union slot *slots,
                   struct instruction *code) {

@@ -7,5 +7,7 @@
 
 void prepare_code(const struct core *core, bool counts, const struct use *use, const union slot *slots,
                   struct instruction *code);
+bool has_only_signals(const struct use *use);
+void choose_short_ways(struct core *core);
 
 #endif

@@ -15,9 +15,10 @@
 #define CHIP_CONTROL(I)                                                                                                \
     I(tile) I(tile_apply) I(tile_print) I(tile_get) I(acquire) I(commit) I(wait) I(release) I(drain)
 
-/* A tick that is counted; loads and stores of elements whose address is known, and those that races are looked for at */
+/* A tick that is counted; loads and stores of elements whose address is known, and those that races are looked for at;
+ * operations by the short way that they may take */
 #define PREPARED(I) I(counted_tick) I(load_i16) I(load_i32) I(load_16) I(load_32) I(store_16) I(store_32) \
-    I(checked_load) I(checked_store)
+    I(checked_load) I(checked_store) I(compute) I(send_move) I(receive_move)
 
 enum {
 #define NUMBER(name) I_##name,

@@ -88,6 +88,8 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes, bool coun
     core->numbers = core_allocate(core, numbers, sizeof *core->numbers);
     core->descriptors = core_allocate(core, descriptors, sizeof *core->descriptors);
     core->applications = core_allocate(core, applications, sizeof *core->applications);
+    core->application_count = applications;
+    core->instruction_count = instructions;
     struct application *application = core->applications;
     struct instruction *code = core->code;
     int64_t *number = core->numbers;
@@ -134,6 +136,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes, bool coun
             }
         }
         prepare_code(core, counts, use, core->slots, code);
+        use->only_signals = has_only_signals(use);
         code += body->length;
     }
     free(core->slots);
@@ -221,6 +224,9 @@ static void prepare_tasks(struct core *core, struct class *class) {
         task->flags = task->row->flags;
         task->activations = task->flags & COMPLETION_ACTIVATES ? (int16_t)class->activations++ : -1;
         task->unblockings = task->flags & COMPLETION_UNBLOCKS ? (int16_t)class->unblockings++ : -1;
+        if (task->type == LOCAL_TASK && task->use->only_signals && class->task_count <= MASKED_TASKS) {
+            class->signal_tasks |= task_bit(k);
+        }
         if (task->type == DATA_TASK || task->type == LISTENER) {
             class->data_tasks |= task_bit(k);
             task->queue = (uint16_t)core->queue_place[task->row->queue];
@@ -434,6 +440,8 @@ static void prepare(struct core *core, const struct core_input *input) {
     for (uint32_t k = 0; k < core->class_count; k++) {
         prepare_class(core, input, k, threads);
     }
+    prepare_moves(core);
+    choose_short_ways(core);
     prepare_settings(core, input);
     divide(core, input->strings);
     touch_active(core);

@@ -268,6 +268,8 @@ static int run_code(struct core *core, struct pe *pe, cycle now) {
     int64_t *r = registers_of(frame);
     const struct instruction *ip = frame->pc;
     const cycle until = core->epoch.until;
+    cycle after; /* behind the operation at work, which is left as `how` says */
+    int how;
 
 #ifdef __GNUC__
     static const void *const labels[] = {
@@ -555,41 +557,56 @@ next:
         ip++;
         NEXT;
     }
-    CASE(apply): {
+    CASE(compute): {
         const struct application *application = ip->slot.application;
-        if (application->form <= COMPUTES_WALKS) {
-            cycle taken = quick_compute(core, pe, application, r);
-            if (taken >= 0) {
-                if (core->races != NULL && races_of(core, pe)->count > 0) {
-                    check_quick(core, pe, application, r, WHERE, now, DONE_NOW);
-                }
-                now += taken;
-                if (ip->b != NO_REGISTER) {
-                    r[ip->b] = 1;
-                }
-                ip++;
-                NEXT;
-            }
+        cycle taken = application->compute(core, pe, application, r);
+        if (taken < 0) {
+            goto applies;
         }
-        pe->now = now;
+        if (core->races != NULL && races_of(core, pe)->count > 0) {
+            check_quick(core, pe, application, r, WHERE, now, DONE_NOW);
+        }
+        now += taken;
+        if (ip->b != NO_REGISTER) {
+            r[ip->b] = 1;
+        }
+        ip++;
+        NEXT;
+    }
+    CASE(send_move):
+        pe->now = after = now;
+        how = core->races == NULL ? send_move(core, pe, ip->slot.application, r, WHERE, &after) : NOT_QUICK;
+        if (how == NOT_QUICK) {
+            goto applies;
+        }
+        goto applied;
+    CASE(receive_move):
+        pe->now = after = now;
+        how = core->races == NULL ? receive_move(core, pe, ip->slot.application, r, WHERE, &after) : NOT_QUICK;
+        if (how == NOT_QUICK) {
+            goto applies;
+        }
+        goto applied;
+    CASE(apply):
+    applies:
+        pe->now = after = now;
         pe->stopped = false;
-        cycle after = now;
-        int how = issue(core, pe, r, application, WHERE, &after);
+        how = issue(core, pe, r, ip->slot.application, WHERE, &after);
+    applied:
         now = after;
-        switch (how) {
-        case WENT_WRONG: return FAILED;
-        case AWAITS_ORDER: AWAIT_ORDER;
-        case WAITS:
-            if (ip->b != NO_REGISTER) {
-                r[ip->b] = 1;
-            }
+        if (how == WENT_WRONG) {
+            return FAILED;
+        }
+        if (how == AWAITS_ORDER) {
+            AWAIT_ORDER;
+        }
+        if (ip->b != NO_REGISTER) {
+            r[ip->b] = how == WAITS || !pe->stopped;
+        }
+        if (how == WAITS) {
             frame->pc = ip + 1;
             save_stack(core, pe);
             return SUSPENDED;
-        default: break;
-        }
-        if (ip->b != NO_REGISTER) {
-            r[ip->b] = !pe->stopped;
         }
         if (core->moves == 0) {
             pe->now = now;
@@ -600,7 +617,6 @@ next:
         }
         ip++;
         NEXT;
-    }
     CASE(activate):
         task_activate(core, pe, (uint32_t)ip->slot.number, now);
         ip++;

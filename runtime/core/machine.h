@@ -20,6 +20,7 @@
 #include "tables.h"
 
 typedef int64_t cycle; /* a time, or a number of cycles */
+struct pe;
 
 #define NEVER ((cycle)1 << 62)
 
@@ -111,6 +112,7 @@ struct operation {
     uint32_t numerator, denominator;             /* cycles of an element, but for strides */
     uint32_t plain_numerator, plain_denominator; /* of operands side by side */
     uint32_t plain_rate;                         /* whole cycles from one of these to the next */
+    uint8_t plain_shift;                         /* 2 to this is `plain_denominator`; NO_SHIFT if none is */
     uint32_t thread;                        /* its microthread */
     uint16_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
@@ -120,7 +122,7 @@ struct operation {
     uint32_t settings;           /* row of the load of a register that says how it runs, or NO_ROW */
     struct operation *next_variant; /* the same with other settings */
 };
-enum { NO_TASK = 0xFFFF };
+enum { NO_TASK = 0xFFFF, NO_SHIFT = 0xFF };
 
 /* An operation as the code of a use applies it. Its operands are descriptors or, in registers, numbers; those of the
  * frame are so many bytes behind its first register, the others are at an address. */
@@ -128,18 +130,25 @@ struct operand_place {
     uint64_t offset;
     uint64_t in_frame; /* all bits set, or 0 */
 };
+struct application;
+typedef cycle short_way(const struct core *core, const struct pe *pe, const struct application *application,
+                        int64_t *registers);
 struct application {
     const struct operation *operation;
+    short_way *compute; /* of those in memory: returns its cycles; -1, and has done nothing, if it is for others */
     uint8_t form;                    /* the short way that it may take */
     uint8_t is_number[MAX_OPERANDS];
     uint8_t plain[MAX_OPERANDS];     /* of a descriptor in memory that is taken quickly */
     struct operand_place places[MAX_OPERANDS];
     ptrdiff_t steps[MAX_OPERANDS];   /* bytes from an element to the next then; 0 of a number */
+    /* Of a move from or to a queue that the code names: the queue, its place and that of the microthread among the
+     * resources, its place among the output queues, and the wavelets of the run */
+    const struct queue *queue;
+    uint32_t place, thread, output, count;
 };
-/* Short ways of operations: with all operands in memory, side by side, of one size, and numbers at the end; with other
- * operands in memory; moves from a queue, or to one; and others, none with a number as destination. */
-enum { NO_SHORT_WAY, COMPUTES_1, COMPUTES_2, COMPUTES_2_NUMBER, COMPUTES_3, COMPUTES_3_NUMBER, COMPUTES_WALKS,
-       RECEIVES_MOVE, SENDS_MOVE, OTHER_WAY };
+/* Short ways of operations: with all operands in memory, or numbers; moves from a queue, or to one; and others, none with
+ * a number as destination */
+enum { NO_SHORT_WAY, COMPUTES, RECEIVES_MOVE, SENDS_MOVE, OTHER_WAY };
 static inline char *operand_at(const struct application *application, int64_t *registers, int k) {
     const struct operand_place *place = &application->places[k];
     return (char *)(uintptr_t)(place->offset + (place->in_frame & (uintptr_t)registers));
@@ -172,6 +181,7 @@ struct use {
     const struct descriptor *descriptors;
     uint32_t number, size; /* its row; words of a frame */
     uint32_t number_count;
+    bool only_signals;     /* it has nothing but ticks, and blocks, unblocks and activates tasks, in a straight line */
     int64_t call_bytes;    /* of the PE's memory that a call takes while it is open */
 };
 
@@ -365,7 +375,7 @@ struct input {
 /* Where an output queue leads to, if that is one queue of one sender from which operations alone take: `way` is NULL
  * until it is first sent to. */
 struct output {
-    struct input *to; /* NULL: elsewhere */
+    struct input *to; /* NULL: elsewhere; its first path is that of this way */
     const struct way *way;
 };
 
@@ -492,6 +502,7 @@ struct class {
     struct variable *variables;
     uint64_t data_tasks; /* that wavelets may start */
     uint64_t ordered_tasks; /* of these, those that each wavelet of one sender starts */
+    uint64_t signal_tasks;  /* local ones that have nothing but signals; 0 if some tasks are no bits */
     uint8_t levels;      /* priorities of its operations on queues and FIFOs, as bits; 0 if they are all alike */
     uint8_t main_level;  /* of the operations for which tasks wait */
     struct datapath *datapaths; /* of each unit; NULL if they are all alike */
@@ -686,11 +697,13 @@ struct core {
     union slot *slots; /* of a use that is being prepared; else NULL */
     struct instruction *code; /* of all uses */
     struct application *applications;
+    uint64_t application_count, instruction_count;
     struct descriptor *descriptors;
     struct bounds *bounds; /* of each buffer */
     int64_t *prices;
     int64_t *numbers;
     bool is_observed; /* more is to be told of operations than what they do: none takes a short way */
+    bool tells_tasks; /* the same of tasks */
     const struct trap *trap_rows;
     bool watches; /* some PEs may unmask exceptions */
     uint64_t step_limit;
@@ -932,15 +945,15 @@ void set_settings(const struct tables *tables, struct operation *operation, cons
 enum { NOT_QUICK = 3 };
 void prepare_quick(struct core *core);
 void prepare_application(struct application *application, const struct operation *operation, const struct use *use);
-cycle quick_compute(const struct core *core, const struct pe *pe, const struct application *application,
-                    int64_t *registers);
 int quick_transfer(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                    uint32_t where, cycle *now);
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 static inline void note_observers(struct core *core) {
     core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL;
+    core->tells_tasks = core->traces || core->statistics != NULL || core->races != NULL;
 }
 /* Applications of the forms SENDS_MOVE and RECEIVES_MOVE, as quick_transfer (moves.c) */
+void prepare_moves(struct core *core);
 int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
               uint32_t where, cycle *now);
 int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,

@@ -6,8 +6,9 @@
 /* Receiving */
 
 /* Opens a receive for which nothing is there yet. */
-static void open_move(struct core *core, struct pe *pe, const struct operation *operation, const struct descriptor *to,
-                      const struct descriptor *from, uint32_t place, uint32_t count, uint32_t where, cycle issued) {
+static void open_move(struct core *core, struct pe *pe, const struct application *application,
+                      const struct descriptor *to, uint32_t count, uint32_t where, cycle issued) {
+    const struct operation *operation = application->operation;
     struct open *open = pool_take(core, &core->opens);
     memset(&open->inputs, 0, offsetof(struct open, source) - offsetof(struct open, inputs));
     open->pe = pe;
@@ -22,41 +23,36 @@ static void open_move(struct core *core, struct pe *pe, const struct operation *
     open->is_sync = !operation->is_async;
     open->signals_end = operation->is_async && operation->has_completion;
     open->source[0] = 1;
-    open->queue[0] = place;
+    open->queue[0] = application->place;
     open->poll = 0;
     open->waits[0] = NULL;
     open->where = where;
     open->task = running_task(pe);
     open->operands[0].descriptor = *to;
     open->operands[0].is_number = false;
-    open->operands[1].descriptor = *from;
+    open->operands[1].descriptor = *(const struct descriptor *)(void *)operand_at(application, NULL, 1);
     open->operands[1].is_number = false;
-    pe->inputs[place].waiting = open;
+    pe->inputs[application->place].waiting = open;
 }
 
 int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle *now) {
     const struct operation *operation = application->operation;
     const struct descriptor *to = (const struct descriptor *)(void *)operand_at(application, registers, 0);
-    const struct descriptor *from = (const struct descriptor *)(void *)operand_at(application, registers, 1);
-    uint32_t count = from->extents[0] < to->extents[0] ? from->extents[0] : to->extents[0];
-    if (core->is_observed || to->plain != application->plain[0] || from->plain != PLAIN_RUN || count == 0 ||
-        count == ENDLESS_EXTENT) {
-        return NOT_QUICK;
-    }
-    uint32_t place = core->queue_place[from->row], thread = thread_place(pe, operation);
-    const struct queue *queue = &pe->class->queues[place];
-    struct input *input = &pe->inputs[place];
+    uint32_t count = application->count < to->extents[0] ? application->count : to->extents[0];
+    const bool is_async = operation->is_async;
+    struct input *input = &pe->inputs[application->place];
+    struct resource *queue = resource_of(pe, application->place), *thread = resource_of(pe, application->thread);
     struct run *run = input->first;
     cycle issued = *now, end = open_since(issued);
-    if (!queue->is_taskless || !is_quiet(queue, pe->unit) || input->waiting != NULL || !is_free(pe, place, issued) ||
-        (operation->is_async && !is_free(pe, thread, issued))) {
+    if (core->is_observed || to->plain != application->plain[0] || count == 0 ||
+        !is_quiet(application->queue, pe->unit) || input->waiting != NULL || queue->ends > issued ||
+        (is_async && thread->ends > issued)) {
         return NOT_QUICK;
     }
-    uint32_t task = running_task(pe);
     if (run == NULL) {
-        open_move(core, pe, operation, to, from, place, count, where, issued);
-        if (operation->is_async && operation->has_completion) {
+        open_move(core, pe, application, to, count, where, issued);
+        if (is_async && operation->has_completion) {
             expect_completion(pe, operation, 1);
         }
     } else {
@@ -64,8 +60,15 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
         if (run->control || run->count - run->taken < count || run->size < size) {
             return NOT_QUICK;
         }
-        struct elements elements = {.at = {pe->memory + 2 * (int64_t)to->address}, .steps = {size}};
-        end = take(core, operation, &elements, 1, run, count, issued + core->timing.receive_setup, operation->plain_rate);
+        uint8_t *elements[] = {pe->memory + 2 * (int64_t)to->address,
+                               (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step};
+        if (run->step == size) {
+            memcpy(elements[0], elements[1], (size_t)count * (size_t)size);
+        } else {
+            const ptrdiff_t steps[] = {size, run->step};
+            operation->kernel->walk(elements, steps, count);
+        }
+        end = note_taken(core, run, count, issued + core->timing.receive_setup, operation->plain_rate);
         if (run->taken == run->count) {
             input->first = run->next;
             if (input->first == NULL) {
@@ -75,13 +78,14 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
         }
         settle_credits(core);
     }
-    use_until(pe, place, operation, task, end);
-    if (!operation->is_async) {
+    struct resource use = {.ends = end, .user = operation->number, .task = running_task(pe)};
+    *queue = use;
+    if (!is_async) {
         *now = run == NULL ? issued : end;
         return run == NULL ? WAITS : DONE_NOW;
     }
-    use_until(pe, thread, operation, task, end);
-    *now += core->timing.async_issue;
+    *thread = use;
+    *now = issued + core->timing.async_issue;
     if (run != NULL) {
         signal_end(core, pe, operation, end, false);
     }
@@ -98,24 +102,39 @@ static inline bool find_pace(const struct open *open, cycle head, cycle rate, cy
     return *begin == head || rate <= open->rate;
 }
 
+/* Ends an asynchronous move that has done its last element, as `complete` does. */
+static inline void complete_move(struct core *core, struct open *open) {
+    struct pe *pe = open->pe;
+    const struct operation *operation = open->operation;
+    if (core->races != NULL || open->is_sync || pe->early > 0 || operation->has_control) {
+        complete(core, open);
+        return;
+    }
+    cycle time = open->time;
+    resource_of(pe, open->queue[0])->ends = time;
+    resource_of(pe, thread_place(pe, operation))->ends = time;
+    open->poll = 0;
+    pool_give(&core->opens, open);
+    if (operation->has_completion) {
+        expect(pe, operation->activate, operation->unblock, -1);
+    }
+    signal_end(core, pe, operation, time, false);
+}
+
 /* Moves elements into the memory of the operation that waits for them, and notes when their credits are back in `done`.
  * Returns false, and has done nothing, if that is for others. */
-static bool move_now(struct core *core, struct input *input, struct path *path, const struct way *way,
-                     const uint8_t *at, uint32_t count, uint8_t size, cycle first, cycle rate, cycle tail,
-                     cycle *done) {
+static inline bool move_now(struct core *core, struct input *input, const struct way *way, const uint8_t *at,
+                            uint32_t count, uint8_t size, cycle first, cycle rate, cycle tail, cycle *done) {
     struct open *open = input->waiting;
-    const struct operation *operation = open->operation;
+    struct path *path = &input->path;
     cycle begin, pace;
-    if (!open->is_move || operation->kernel->size[1] != size ||
-        count > open->count - open->position || path->pending > 0 || path->held != NULL || path->waiting != NULL ||
+    if (!open->is_move || open->operation->kernel->size[1] != size || count > open->count - open->position ||
+        path->pending > 0 || path->held != NULL || path->waiting != NULL ||
         !find_pace(open, first + way->latency, rate, &begin, &pace)) {
         return false;
     }
     assert(path->claims == NULL);
-    const struct kernel *kernel = operation->kernel;
-    uint8_t *elements[] = {open->to + open->position * size, (uint8_t *)(uintptr_t)at};
-    const ptrdiff_t steps[] = {size, size};
-    kernel->row(elements, steps, count);
+    memcpy(open->to + open->position * size, at, (size_t)count * size);
     cycle last = -1; /* when the one is taken whose credit the last wavelet needs */
     if (count > path->capacity) {
         last = begin + (cycle)(count - path->capacity - 1) * pace;
@@ -131,19 +150,19 @@ static bool move_now(struct core *core, struct input *input, struct path *path, 
     open->position += count;
     if (open->position == open->count) {
         input->waiting = open->waits[0];
-        complete(core, open);
+        complete_move(core, open);
     }
     return true;
 }
 
 /* Queues elements that nothing waits for. */
-static void queue_move(struct core *core, struct input *input, struct path *path, const uint8_t *at, uint32_t count,
-                       uint8_t size, cycle head, cycle rate, const struct pe *from, uint64_t origin) {
+static inline void queue_move(struct core *core, struct input *input, const uint8_t *at, uint32_t count, uint8_t size,
+                              cycle head, cycle rate, const struct pe *from) {
     struct run *run = pool_take(core, &core->runs);
     struct payload *payload = payload_take(core, ((uint64_t)count * size + 3) / 4);
     memcpy(payload->words, at, (size_t)count * size);
-    *run = (struct run){.payload = payload, .at = (const uint8_t *)payload->words, .path = path, .first = head,
-                        .origin = origin, .step = size, .rate = (uint32_t)rate, .count = count,
+    *run = (struct run){.payload = payload, .at = (const uint8_t *)payload->words, .path = &input->path, .first = head,
+                        .origin = input->path.origin, .step = size, .rate = (uint32_t)rate, .count = count,
                         .sender = from->number, .size = size};
     if (input->first == NULL) {
         input->first = run;
@@ -167,75 +186,98 @@ static void find_output(struct core *core, const struct pe *pe, const struct que
     const struct queue *receiver = &to->class->queues[core->queue_place[way->queue]];
     if (receiver->is_taskless && receiver->senders == 1 && to != pe && way->capacity > 0 &&
         !core->tiles[to->tile].is_border) {
-        output->to = &to->inputs[core->queue_place[way->queue]];
+        struct input *input = &to->inputs[core->queue_place[way->queue]];
         output->way = way;
+        output->to = path_at(core, input, way, origin_by(way, pe, queue)) == &input->path ? input : NULL;
     }
 }
 
 int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
               uint32_t where, cycle *now) {
     const struct operation *operation = application->operation;
-    const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, 0);
     const struct descriptor *from = (const struct descriptor *)(void *)operand_at(application, registers, 1);
-    uint32_t count = from->extents[0];
-    uint32_t place = core->queue_place[stream->row], thread = thread_place(pe, operation);
-    if (core->is_observed || stream->plain != PLAIN_RUN || from->plain != application->plain[1] || count == 0 ||
-        core->at_work || place < pe->class->input_count) {
+    const bool is_async = operation->is_async;
+    const uint32_t count = from->extents[0];
+    struct output *output = &pe->outputs[application->output];
+    struct resource *queue = resource_of(pe, application->place), *thread = resource_of(pe, application->thread);
+    cycle issued = *now, rate = operation->plain_rate;
+    if (core->is_observed || from->plain != application->plain[1] || count == 0 || core->at_work) {
         return NOT_QUICK;
     }
-    const struct queue *queue = &pe->class->queues[place];
-    struct output *output = &pe->outputs[place - pe->class->input_count];
-    cycle issued = *now, rate = operation->plain_rate;
     if (output->way == NULL) {
-        find_output(core, pe, queue, output);
+        find_output(core, pe, application->queue, output);
     }
     const struct way *way = output->way;
     struct input *input = output->to;
-    if (input == NULL || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
-        (operation->is_async && !is_free(pe, thread, issued))) {
+    if (input == NULL || !is_quiet(application->queue, pe->unit) || queue->ends > issued ||
+        (is_async && thread->ends > issued)) {
         return NOT_QUICK;
     }
-    uint8_t size = (uint8_t)application->steps[1];
+    const uint8_t size = (uint8_t)application->steps[1];
     const uint8_t *at = pe->memory + 2 * (int64_t)from->address;
-    uint64_t origin = origin_by(way, pe, queue);
     cycle first = issued + core->timing.inject, leaves = first + (cycle)(count - 1) * rate;
-    cycle end = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count;
+    cycle end = issued + (is_async ? core->timing.inject : core->timing.send_setup) + rate * count;
     cycle tail = end > leaves ? end - leaves : 0;
-    struct path *path = path_at(core, input, way, origin);
-    uint32_t task = running_task(pe);
+    struct resource use = {.ends = end, .user = operation->number, .task = running_task(pe)};
     bool waits = false;
     if (input->waiting != NULL) {
-        if (!move_now(core, input, path, way, at, count, size, first, rate, tail, &end)) {
+        if (!move_now(core, input, way, at, count, size, first, rate, tail, &use.ends)) {
             return NOT_QUICK;
         }
         settle_credits(core);
     } else {
-        struct send here = {.pe = pe, .operation = operation, .where = where, .task = task, .queue = stream->row,
-                            .done = end, .own = leaves, .tail = tail, .count = count,
-                            .is_sync = !operation->is_async};
+        struct send here = {.pe = pe, .operation = operation, .where = where, .task = use.task,
+                            .queue = application->queue->number, .done = end, .own = leaves, .tail = tail,
+                            .count = count, .is_sync = !is_async, .since = issued};
         struct send *send = &here;
-        path_send(core, input, way, origin, count, leaves, &send);
-        queue_move(core, input, path, at, count, size, first + way->latency, rate, pe, origin);
-        end = send->done;
+        path_note(core, &input->path, count, leaves, &send);
+        queue_move(core, input, at, count, size, first + way->latency, rate, pe);
+        use.ends = send->done;
         waits = send->waiting > 0;
         if (waits) {
-            send->since = issued;
             hold_send(core, send);
+            use.ends = open_since(issued);
         }
     }
     core->wavelets += count;
-    use_until(pe, place, operation, task, waits ? open_since(issued) : end);
-    if (operation->is_async) {
-        use_until(pe, thread, operation, task, waits ? open_since(issued) : end);
-        *now += core->timing.async_issue;
+    *queue = use;
+    if (is_async) {
+        *thread = use;
+        *now = issued + core->timing.async_issue;
         if (!waits) {
-            signal_end(core, pe, operation, end, false);
+            signal_end(core, pe, operation, use.ends, false);
         }
     } else if (!waits) {
-        *now = end;
+        *now = use.ends;
     }
     if (has_failed(core)) {
         return WENT_WRONG;
     }
-    return waits && !operation->is_async ? WAITS : DONE_NOW;
+    return waits && !is_async ? WAITS : DONE_NOW;
+}
+
+/* Preparation */
+
+/* Finds the queues of moves that the code names, and leaves those to the other ways that these moves cannot have. */
+void prepare_moves(struct core *core) {
+    for (uint64_t k = 0; k < core->application_count; k++) {
+        struct application *application = &core->applications[k];
+        if (application->form != SENDS_MOVE && application->form != RECEIVES_MOVE) {
+            continue;
+        }
+        bool sends = application->form == SENDS_MOVE;
+        const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, NULL, !sends);
+        const struct class *class = &core->classes[core->tables.queues[stream->row].owner];
+        uint32_t place = core->queue_place[stream->row];
+        application->queue = &class->queues[place];
+        application->place = place;
+        application->thread = class->queue_count + application->operation->thread;
+        application->output = place - class->input_count;
+        application->count = stream->extents[0];
+        bool fits = sends ? !application->queue->is_input
+                          : application->queue->is_taskless && stream->extents[0] != ENDLESS_EXTENT;
+        if (stream->plain != PLAIN_RUN || !fits) {
+            application->form = OTHER_WAY;
+        }
+    }
 }

@@ -5,6 +5,7 @@
  * other can become ready before; then when it does so cannot be told from the outside. Else it waits in a heap for its
  * cycle, with wavelets for queues of several senders; when nothing is certain any more, the earliest goes on.
  */
+#include "code.h"
 #include "frames.h"
 #include "priorities.h"
 #include "races.h"
@@ -86,17 +87,28 @@ void resume(struct core *core, struct pe *pe, cycle time) {
     touch(core, pe);
 }
 
-/* Returns the task that is ready first, of several the first of the class; NO_TASK if none is. */
-static uint32_t first_ready(const struct pe *pe, cycle *time) {
-    uint32_t best = NO_TASK;
-    *time = NEVER;
-    for (uint64_t left = pe->active; left != 0; left &= left - 1) {
-        uint32_t task = (uint32_t)__builtin_ctzll(left);
+/* Returns which of some tasks is ready first, of several the first of the class. */
+static inline uint32_t first_active(const struct pe *pe, uint64_t tasks, cycle *time) {
+    uint32_t best = (uint32_t)__builtin_ctzll(tasks);
+    *time = task_ready(pe, best);
+    while ((tasks &= tasks - 1) != 0) {
+        uint32_t task = (uint32_t)__builtin_ctzll(tasks);
         cycle ready = task_ready(pe, task);
         if (ready < *time) {
             *time = ready;
             best = task;
         }
+    }
+    return best;
+}
+
+/* Returns the task that is ready first, of several the first of the class; NO_TASK if none is. */
+static uint32_t first_ready(const struct pe *pe, cycle *time) {
+    uint32_t best = NO_TASK;
+    *time = NEVER;
+    if (pe->active != 0) {
+        best = first_active(pe, pe->active, time);
+        best = *time < NEVER ? best : NO_TASK;
     }
     for (uint32_t task = MASKED_TASKS; task < pe->class->task_count; task++) {
         cycle ready = task_ready(pe, task);
@@ -274,9 +286,28 @@ static int start_by_wavelet(struct core *core, struct pe *pe, uint32_t number, c
     return run_task(core, pe, number, begin, &word);
 }
 
+/* Runs a task that has nothing but signals, which needs neither registers nor a frame. */
+static inline void run_signals(struct core *core, struct pe *pe, const struct use *use, cycle begin) {
+    cycle now = begin + core->timing.task_start;
+    core->task_runs++;
+    count_steps(core, pe, 1);
+    for (const struct instruction *ip = use->code;; ip++) {
+        uint32_t task = (uint32_t)ip->slot.number;
+        switch (ip->op) {
+        case I_tick: now += ip->slot.price; break;
+        case I_block: task_block(core, pe, task, now); break;
+        case I_unblock: task_unblock(core, pe, task, now, false); break;
+        case I_activate: task_activate(core, pe, task, now); break;
+        default:
+            pe->now = pe->clock = now;
+            core->last_clock = now > core->last_clock ? now : core->last_clock;
+            return;
+        }
+    }
+}
+
 /* Starts a task of a PE that is ready at a time; returns how the interpreter left it. */
-static inline int start(struct core *core, struct pe *pe, uint32_t number, cycle time) {
-    cycle begin = pe->clock > time ? pe->clock : time;
+static inline int start(struct core *core, struct pe *pe, uint32_t number, cycle begin) {
     uint8_t type = pe->class->tasks[number].type;
     if (type == DATA_TASK || type == LISTENER) {
         return start_by_wavelet(core, pe, number, begin);
@@ -305,6 +336,26 @@ static bool left(struct core *core, struct pe *pe, int how) {
         touch(core, pe);
     }
     return false;
+}
+
+/* Runs the tasks that are certain to be next and have nothing but signals, as `visit` does. */
+static void visit_signals(struct core *core, struct pe *pe) {
+    const struct class *class = pe->class;
+    core->running = pe;
+    while (pe->active != 0 && core->steps < core->budget &&
+           (core->steps_left == NULL || core->steps_left[pe->number] > 0)) {
+        cycle time;
+        uint32_t task = first_active(pe, pe->active, &time);
+        cycle begin = pe->clock > time ? pe->clock : time;
+        if (!(class->signal_tasks >> task & 1) || time >= NEVER || begin > core->epoch.until ||
+            !is_certain(pe, task, time)) {
+            break;
+        }
+        core->certain++;
+        task_pick(core, pe, task, begin);
+        run_signals(core, pe, class->tasks[task].use, begin);
+    }
+    core->running = NULL;
 }
 
 /* Has the cache get the state of the PE that is visited next, and the begin of its memory. */
@@ -355,6 +406,13 @@ static void visit(struct core *core, struct pe *pe) {
             touch(core, pe);
             return;
         }
+        /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
+         * has been taken when its head arrives. What takes turns sends its wavelets before those of later sends. */
+        bool is_strict = pe->fifo_opens > 0 || core->networks != NULL || core->changes ||
+                         (pe->held_sends > 0 && has_turns(pe));
+        if ((pe->active & pe->class->signal_tasks) != 0 && !is_strict && !core->tells_tasks && core->settings == NULL) {
+            visit_signals(core, pe);
+        }
         cycle time;
         uint32_t task = first_ready(pe, &time);
         if (core->settings != NULL) {
@@ -368,10 +426,6 @@ static void visit(struct core *core, struct pe *pe) {
             wait_for_epoch(core, pe, begin);
             return;
         }
-        /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
-         * has been taken when its head arrives. What takes turns sends its wavelets before those of later sends. */
-        bool is_strict = pe->fifo_opens > 0 || core->networks != NULL || core->changes ||
-                         (pe->held_sends > 0 && has_turns(pe));
         if (time > core->horizon ||
             (time > core->present && (is_strict || pe->held_sends > 0 || multicasts_wait(core)))) {
             if (is_strict || !is_certain(pe, task, time)) {
@@ -385,7 +439,7 @@ static void visit(struct core *core, struct pe *pe) {
         } else {
             core->ordered++;
         }
-        if (!left(core, pe, start(core, pe, task, time))) {
+        if (!left(core, pe, start(core, pe, task, begin))) {
             return;
         }
     }

@@ -26,6 +26,8 @@ void prepare_quick(struct core *core) {
         operation->plain_denominator = (uint32_t)denominator;
         int64_t rate = (2 * numerator + denominator) / (2 * denominator); /* as `pace_of` has it */
         operation->plain_rate = (uint32_t)(rate < 1 ? 1 : rate);
+        bool is_power = (denominator & (denominator - 1)) == 0;
+        operation->plain_shift = is_power ? (uint8_t)__builtin_ctzll((uint64_t)denominator) : NO_SHIFT;
     }
 }
 
@@ -34,9 +36,22 @@ static bool is_queue(const struct use *use, uint16_t named) {
            use->descriptors[named - STATIC_DESCRIPTOR].type == QUEUE_RUN;
 }
 
+static short_way walks, one_source, two_sources, source_and_number, three_sources, two_sources_and_number;
+
+/* Returns how an operation computes that has no queues. */
+static short_way *compute_way(const struct application *application, const struct operation *operation, bool alike) {
+    if (!alike || application->is_number[1] || (operation->sources == 3 && application->is_number[2])) {
+        return walks;
+    }
+    bool has_number = application->is_number[operation->sources];
+    return operation->sources == 1   ? one_source
+           : operation->sources == 2 ? (has_number ? source_and_number : two_sources)
+                                     : (has_number ? two_sources_and_number : three_sources);
+}
+
 /* Returns the short way that an operation may take, as far as the code tells. */
-static uint8_t form_of(const struct application *application, const struct operation *operation,
-                       const struct use *use, const uint16_t *named) {
+static uint8_t form_of(struct application *application, const struct operation *operation, const struct use *use,
+                       const uint16_t *named) {
     bool has_carry = operation->kernel->sources > operation->sources;
     if (application->is_number[0] || operation->drops_data || has_carry) {
         return NO_SHORT_WAY;
@@ -52,13 +67,8 @@ static uint8_t form_of(const struct application *application, const struct opera
     if (queues) {
         return OTHER_WAY;
     }
-    if (!alike || application->is_number[1] || (operation->sources == 3 && application->is_number[2])) {
-        return COMPUTES_WALKS;
-    }
-    bool has_number = application->is_number[operation->sources];
-    return operation->sources == 1   ? COMPUTES_1
-           : operation->sources == 2 ? (has_number ? COMPUTES_2_NUMBER : COMPUTES_2)
-                                     : (has_number ? COMPUTES_3_NUMBER : COMPUTES_3);
+    application->compute = compute_way(application, operation, alike);
+    return COMPUTES;
 }
 
 void prepare_application(struct application *application, const struct operation *operation, const struct use *use) {
@@ -107,10 +117,9 @@ static bool find_elements(const struct pe *pe, const struct application *applica
 }
 
 static inline cycle plain_cycles(const struct operation *operation, int64_t count) {
-    int64_t cycles = count * operation->plain_numerator;
-    return operation->plain_denominator == 1
-               ? cycles
-               : (cycles + operation->plain_denominator - 1) / (int64_t)operation->plain_denominator;
+    int64_t cycles = count * operation->plain_numerator + operation->plain_denominator - 1;
+    return operation->plain_shift != NO_SHIFT ? cycles >> operation->plain_shift
+                                              : cycles / (int64_t)operation->plain_denominator;
 }
 
 /* Receiving */
@@ -409,18 +418,15 @@ static inline __attribute__((always_inline)) cycle compute_of(const struct core 
     if (has_number) {
         at[sources] = (uint8_t *)operand_at(application, registers, sources);
     }
-    uint64_t bytes = (uint64_t)count * 2 * plain;
-    for (int k = 1; k <= vectors; k++) {
-        ptrdiff_t behind = at[k] - at[0];
-        if (behind != 0 && (uint64_t)behind < bytes) {
-            return -1;
-        }
-        if ((uint64_t)-behind < bytes && behind != 0) {
-            return -1;
-        }
-    }
     if (count == 0) {
         return -1;
+    }
+    uint64_t bytes = (uint64_t)count * 2 * plain;
+    for (int k = 1; k <= vectors; k++) {
+        uint64_t behind = (uint64_t)(at[k] - at[0]);
+        if (behind != 0 && behind + bytes - 1 < 2 * bytes - 1) {
+            return -1; /* less than `bytes` before or behind the destination */
+        }
     }
     operation->kernel->row(at, application->steps, count);
     return core->timing.memory_setup + plain_cycles(operation, count);
@@ -495,22 +501,20 @@ static cycle compute_walks(const struct core *core, const struct pe *pe, const s
     return core->timing.memory_setup + (count * numerator + denominator - 1) / denominator;
 }
 
-/* Computes an operation of which all operands are in memory, or numbers, and returns the cycles that it takes; -1, and
- * has done nothing, if it is for others. */
-cycle quick_compute(const struct core *core, const struct pe *pe, const struct application *application,
-                    int64_t *registers) {
-    if (core->is_observed) {
-        return -1;
+/* The short ways of operations of which all operands are in memory, or numbers */
+#define SHORT_WAY(name, sources, has_number)                                                                           \
+    static cycle name(const struct core *core, const struct pe *pe, const struct application *application,             \
+                      int64_t *registers) {                                                                            \
+        cycle taken = core->is_observed ? -1 : compute_of(core, pe, application, registers, sources, has_number);      \
+        return taken >= 0 ? taken : walks(core, pe, application, registers);                                           \
     }
-    cycle taken = -1;
-    switch (application->form) {
-    case COMPUTES_1: taken = compute_of(core, pe, application, registers, 1, false); break;
-    case COMPUTES_2: taken = compute_of(core, pe, application, registers, 2, false); break;
-    case COMPUTES_2_NUMBER: taken = compute_of(core, pe, application, registers, 2, true); break;
-    case COMPUTES_3: taken = compute_of(core, pe, application, registers, 3, false); break;
-    case COMPUTES_3_NUMBER: taken = compute_of(core, pe, application, registers, 3, true); break;
-    case COMPUTES_WALKS: break;
-    default: return -1;
-    }
-    return taken >= 0 ? taken : compute_walks(core, pe, application, registers);
+static cycle walks(const struct core *core, const struct pe *pe, const struct application *application,
+                   int64_t *registers) {
+    return core->is_observed ? -1 : compute_walks(core, pe, application, registers);
 }
+SHORT_WAY(one_source, 1, false)
+SHORT_WAY(two_sources, 2, false)
+SHORT_WAY(source_and_number, 2, true)
+SHORT_WAY(three_sources, 3, false)
+SHORT_WAY(two_sources_and_number, 3, true)
+

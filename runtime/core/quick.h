@@ -24,17 +24,10 @@ static inline bool is_quiet(const struct queue *queue, uint32_t unit) {
     return queue->is_uniform || (queue->flags[unit] == 0 && !(queue->is_colorless && queue->colors[unit] < 0));
 }
 
-/* Takes `count` elements of a run; returns when the operation is ready for the next. */
-static inline cycle take(struct core *core, const struct operation *operation, struct elements *elements, int source,
-                         struct run *run, uint32_t count, cycle ready, cycle rate) {
+/* Notes that `count` wavelets of a run are taken; returns when the operation is ready for the next. */
+static inline cycle note_taken(struct core *core, struct run *run, uint32_t count, cycle ready, cycle rate) {
     cycle slower = run->rate > rate ? run->rate : rate, head = head_time(run);
-    cycle begin = head > ready ? head : ready;
-    const struct kernel *kernel = operation->kernel;
-    elements->at[source] = (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step;
-    elements->steps[source] = run->step;
-    bool side_by_side = run->step == kernel->size[source];
-    (side_by_side ? kernel->row : kernel->walk)(elements->at, elements->steps, count);
-    cycle end;
+    cycle begin = head > ready ? head : ready, end;
     if (begin == head || slower == rate || (begin - head) / (slower - rate) + 1 >= count) {
         slower = begin == head ? slower : rate;
         run_taken(core, run, count, begin, slower);
@@ -50,6 +43,17 @@ static inline cycle take(struct core *core, const struct operation *operation, s
     }
     run->taken += count;
     return end + rate;
+}
+
+/* Takes `count` elements of a run; returns when the operation is ready for the next. */
+static inline cycle take(struct core *core, const struct operation *operation, struct elements *elements, int source,
+                         struct run *run, uint32_t count, cycle ready, cycle rate) {
+    const struct kernel *kernel = operation->kernel;
+    elements->at[source] = (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step;
+    elements->steps[source] = run->step;
+    bool side_by_side = run->step == kernel->size[source];
+    (side_by_side ? kernel->row : kernel->walk)(elements->at, elements->steps, count);
+    return note_taken(core, run, count, ready, rate);
 }
 
 #endif

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime.deadlock import Deadlock
 from loomir.runtime.machine import Machine
@@ -678,3 +679,20 @@ def test_shorter_operand_decides() -> None:
       flow.apply fmovs %g, %s : !flow.stream<f32>, !flow.stream<f32>""")
     )
     assert made.read_symbol("got")[0, 0, :5].tolist() == [1.5] * 4 + [0]
+
+
+@pytest.mark.parametrize("count", [1, 2, 6])
+def test_tasks_that_only_signal_take_their_cycles(count: int) -> None:
+    """Each blocks itself, activates the next and unblocks it, an instruction each."""
+
+    def cycles(count: int) -> int:
+        tasks = "".join(
+            task(f"t{k}", f"flow.block @t{k}\n flow.activate @t{k + 1}\n flow.unblock @t{k + 1}", "blocked", k + 8)
+            for k in range(count)
+        )
+        return run(
+            tasks + task(f"t{count}", note(1), "blocked", count + 8) + main("flow.activate @t0\n flow.unblock @t0")
+        ).cycles
+
+    timing = targets.get("wse3").timing
+    assert cycles(count) - cycles(0) == count * (timing.task_start + 3 * timing.task_control)
