@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any, cast
 
 from xdsl.dialects import arith
@@ -290,3 +291,32 @@ def wrapped(builder: Builder, type: Type, value: SSAValue) -> SSAValue:
         return builder.value(arith.AndIOp(value, builder.constant(type, type.highest)))
     spare = builder.constant(type, type.carrier - type.bits)
     return builder.value(arith.ShRSIOp(builder.value(arith.ShLIOp(value, spare)), spare))
+
+
+def joined(builder: Builder, words: Sequence[SSAValue], type: types.Int) -> SSAValue:
+    """Return words of 32 bits, the low one first, as one integer: pairs of words, pairs of these, and so on."""
+    parts, width = list(words), types.U32.bits
+    while len(parts) > 1:
+        half = builder.constant(types.Int(2 * width, False), width)
+        width *= 2
+        pairs: list[SSAValue] = []
+        for low, high in zip_longest(parts[::2], parts[1::2]):
+            part = builder.value(arith.ExtUIOp(low, integer(width)))
+            if high is not None:
+                raised = builder.value(arith.ShLIOp(builder.value(arith.ExtUIOp(high, integer(width))), half))
+                part = builder.value(arith.OrIOp(part, raised))
+            pairs.append(part)
+        parts = pairs
+    return builder.extend(parts[0], types.Int(width, False), type.carrier)
+
+
+def words_of(builder: Builder, value: SSAValue, type: types.Int) -> Iterator[SSAValue]:
+    """Yield the words of 32 bits of an integer of 64 bits or more, the low one first."""
+    for start in range(0, type.carrier, types.U64.bits):
+        part = value
+        if start:
+            part = builder.value(arith.ShRUIOp(value, builder.constant(type, start)))
+        part = builder.extend(part, types.Int(type.carrier, False), types.U64.bits)
+        yield builder.value(arith.TruncIOp(part, integer(types.U32.bits)))
+        high = builder.value(arith.ShRUIOp(part, builder.constant(types.U64, types.U32.bits)))
+        yield builder.value(arith.TruncIOp(high, integer(types.U32.bits)))

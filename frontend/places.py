@@ -400,20 +400,22 @@ class Memory(Place):
 
     def _load_scalar(self, ev: Evaluator) -> SSAValue:
         if types.size(self.type) > 4:
-            words = (Memory(where, types.U32, True)._load_scalar(ev) for where in self._long_words(ev))
-            low, *others = [ev.code.value(arith.ExtUIOp(word, scalar(self.type))) for word in words]  # pyright: ignore[reportArgumentType]
-            for number, word in enumerate(others, start=1):
-                raised = ev.code.value(arith.ShLIOp(word, ev.code.constant(self.type, 32 * number)))
-                low = ev.code.value(arith.OrIOp(low, raised))
-            type = self.type.underlying if isinstance(self.type, types.Enum) else self.type
-            has_all = isinstance(type, types.Int) and type.carrier == 8 * types.size(type)
-            return low if has_all else emit.wrapped(ev.code, type, low)
+            words = [Memory(where, types.U32, True)._load_scalar(ev) for where in self._long_words(ev)]
+            type = self._integer()
+            whole = emit.joined(ev.code, words, type)
+            return whole if type.carrier == 8 * types.size(type) else emit.wrapped(ev.code, type, whole)
         array, indices = indexed(ev, self.where, self.type)
         in_memory = stored(self.type)
         word = ev.code.value(memref.LoadOp.create(operands=[array, *indices], result_types=[scalar(in_memory)]))
         if self.type is types.BOOL:
             return ev.code.value(arith.CmpiOp(word, ev.code.constant(types.U8, 0), "ne"))
         return word
+
+    def _integer(self) -> types.Int:
+        """Return the type of an integer of more than 32 bits here, or of the members of an enum."""
+        type = self.type.underlying if isinstance(self.type, types.Enum) else self.type
+        assert isinstance(type, types.Int)
+        return type
 
     def _long_words(self, ev: Evaluator) -> list[Address]:
         """Return where the words of 32 bits are that an integer of more bits is kept in, the low one first."""
@@ -477,11 +479,8 @@ class Memory(Place):
 
     def _store_scalar(self, ev: Evaluator, word: SSAValue) -> None:
         if types.size(self.type) > 4:
-            for number, where in enumerate(self._long_words(ev)):
-                amount = ev.code.constant(self.type, 32 * number)
-                wide = ev.code.value(arith.ShRUIOp(word, amount)) if number else word
-                cut = ev.code.value(arith.TruncIOp(wide, scalar(types.U32)))  # pyright: ignore[reportArgumentType]
-                Memory(where, types.U32, False)._store_scalar(ev, cut)
+            for where, part in zip(self._long_words(ev), emit.words_of(ev.code, word, self._integer()), strict=False):
+                Memory(where, types.U32, False)._store_scalar(ev, part)
             return
         if self.type is types.BOOL:
             word = ev.code.value(arith.ExtUIOp(word, scalar(types.U8)))  # pyright: ignore[reportArgumentType]

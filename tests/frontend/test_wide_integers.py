@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from loomir.diagnostics.errors import LoomError
+from loomir.dialects import context
+from loomir.passes.expand_wide_integers import ExpandWideIntegersPass
 
 from ..runtime import oracle
 from .harness import Csl
@@ -262,6 +264,22 @@ def test_very_wide_ones(csl: Csl) -> None:
     }}
     """
     assert csl.run(text, {"out": "u32"})["out"].tolist() == words("u1000", results)
+
+
+def test_loads_and_stores_grow_with_the_width(csl: Csl) -> None:
+    """Each limb costs what it does in a short integer: what is put together or cut costs nothing when it runs."""
+
+    def operations(bits: int) -> int:
+        module = csl.pe(f"var x: u{bits} = 5; task t() void {{ x += 1; }}\n{BOUND}", "wse3").module
+        ExpandWideIntegersPass().apply(context(), module)
+        return sum(op.name.partition(".")[0] in ("arith", "memref") for op in module.walk() if op.name != CONSTANT)
+
+    counts = [operations(64 * limbs) for limbs in (4, 8, 12)]
+    assert counts[2] - counts[1] == counts[1] - counts[0]
+
+
+CONSTANT = "arith.constant"
+BOUND = "comptime { @bind_local_task(t, @get_local_task_id(9)); }"
 
 
 def test_the_host_sees_words(csl: Csl) -> None:
