@@ -108,6 +108,9 @@ def parser() -> Parser:
         help="eager: each core runs as far as it can; prompt: the others first after every push",
     )
     run.add_argument("--repeat", type=positive, default=1, metavar="N", help="run the program N times in a row")
+    run.add_argument(
+        "--no-check", action="store_true", help="do not look for races and tiles never written before the run"
+    )
     run.add_argument("--step-limit", type=positive, metavar="N", help="end with an error after N engine steps")
     run.add_argument(
         "--stats",
@@ -172,8 +175,10 @@ def _run(arguments: argparse.Namespace) -> int:
                     _compared(runs, arguments.arch)
         else:
             try:
-                times = stats is not None
-                result = run(Path(arguments.file), arch=arguments.arch, arguments=values, times=times, **options)
+                result = run(
+                    Path(arguments.file), arch=arguments.arch, arguments=values, times=stats is not None,
+                    check=not arguments.no_check, **options,
+                )  # fmt: skip
             except Deadlock as error:
                 result = error
         if isinstance(result, LoomError):

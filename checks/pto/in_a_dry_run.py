@@ -10,7 +10,14 @@ from ...analysis.pto.dry_run.trace import Kind, Trace
 from ...dialects.pto.kernels import function_of
 from .hazard import Hazard
 
-CODES = ("accumulator-pitch", "narrow-tile", "outside-tensor", "unset-flag", "unwritten-tile")
+CODES = (
+    "accumulator-pitch",
+    "narrow-tile",
+    "outside-tensor",
+    "shape-mismatch",
+    "unset-flag",
+    "unwritten-tile",
+)
 """What this file reports."""
 
 

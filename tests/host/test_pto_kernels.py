@@ -211,6 +211,36 @@ def test_numbers_known_to_a_run_alone() -> None:
         codes(25)
 
 
+@pytest.mark.parametrize(("rows", "columns", "codes"), [(5, 16, []), (3, 16, []), (7, 16, 1), (5, 12, 1)])
+def test_shapes_known_to_a_run_alone(rows: int, columns: int, codes: object) -> None:
+    """Of five rows of sixteen pushed, another number of columns, or more rows, is popped."""
+    arguments = [("%a", P), ("%b", P), ("%out", P), ("%m", "index"), ("%rows", "index"), ("%columns", "index")]
+    cube, vector = K("cube", "cube", arguments), K("vec", "vector", arguments)
+    cube.open(0, 1, 1024, 2, c2v=cube.imp("f", "vec"))
+    vector.open(0, 1, 1024, 2, c2v=vector.reserve("f", 2048, "vec"))
+    first, second = cube.tile(mat(16, 16)), cube.tile(mat(16, 16))
+    lhs, rhs = cube.tile(left(16, 16)), cube.tile(right(16, 16))
+    open_acc = acc(16, 16).replace("v_row=16", "v_row=?").replace("v_col=16", "v_col=?")
+    total = cube.tile(open_acc, cube.c(16), cube.c(16))
+    cube.load(cube.part("%a", (16, 16), (0, 0), (16, 16)), first)
+    cube.load(cube.part("%b", (16, 16), (0, 0), (16, 16)), second)
+    cube.mov(first, lhs)
+    cube.mov(second, rhs)
+    cube.mm(lhs, rhs, total)
+    cube.do(f"pto.set_validshape {total}, %m, {cube.c(16)} : {open_acc}")
+    cube.push(total)
+    entry = vector.pop(vec(16, 16).replace("v_row=16", "v_row=?").replace("v_col=16", "v_col=?"), 0, 0,
+                       ("%rows", "%columns"))  # fmt: skip
+    vector.store(entry, vector.part("%out", (16, 16), (0, 0), ("%rows", "%columns")))
+    vector.free()
+    text = module("a5", cube, vector).replace("x%rowsx%columnsxf32", "x").replace("<%rowsx%columnsx", "<?x?x")
+    arrays = {name: np.zeros((16, 16), np.float32) for name in ("a", "b", "out")}
+    assert told(check(text)) == []
+    result = pto.run(text, arch="a5", arguments={**arrays, "m": 5, "rows": rows, "columns": columns})
+    expected = ["shape-mismatch"] if codes else []
+    assert [finding.code for finding in result.findings] == expected
+
+
 def test_data_between_cores_outside_pipes() -> None:
     """A vector core reads what the cube core stores, which only a pipe orders."""
 

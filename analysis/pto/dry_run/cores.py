@@ -55,7 +55,7 @@ from ....dialects.pto.tiles import TableOperation, TCvtOp, TileOperation, TLoadO
 from ....dialects.pto.types import DYNAMIC, PtrType, TensorViewType, TileBufType, element_bytes
 from ....operations import pipe_protocol
 from ..schedules import folded
-from .channels import Channel
+from .channels import Channel, Entry
 from .contents import Contents
 from .program import Program, Ring
 from .trace import Access, Core, Kind, Problem, Step, Trace
@@ -571,6 +571,7 @@ class CoreRun:
             tile.entry = (ring.name, position)
             tile.address = None if base is None else base + position % slots * ring.pipe.entry_bytes
             accesses = (Access(self.memory.name(tile), tile.region(), True),)
+            self._check_entry(op, ring, entry, tile)
             extents, size = tuple(n or 0 for n in tile.valid), tile.size
             self.held.setdefault(ring.name, deque()).append(accesses[0])
         by = HardwarePipe.S if self.program.chip == "a5" else HardwarePipe.MTE2
@@ -583,6 +584,33 @@ class CoreRun:
             split = op.split_axis != pipe_protocol.NO_SPLIT
             part = (self.lane,) if split and self.kind is KernelKind.VECTOR else ()
             self.memory.write(tile, hash((ring.name, self.place.block, position, *part)))
+
+    def _check_entry(self, op: TPopOp | TPopSignalOp, ring: Ring, entry: Entry, tile: Tile) -> None:
+        """Report an entry whose valid columns, or whose rows together, are not those that are popped."""
+        shapes = [shape for shape in entry.shapes if len(shape) == 2 and 0 not in shape]
+        if not shapes or 0 in tile.valid or any(use.pipe.acc_push_epilogue is not None for use in ring.uses):
+            return
+        splits_columns = op.split_axis in (pipe_protocol.LEFT_RIGHT, pipe_protocol.LEFT_RIGHT_ODD)
+        for place, what in enumerate(("rows", "columns")):
+            given, taken = [shape[place] for shape in shapes], tile.valid[place]
+            is_split = op.split_axis != pipe_protocol.NO_SPLIT and (place == 1) == splits_columns
+            if is_split and ring.direction == pipe_protocol.C2V:
+                continue  # Each vector core takes its part.
+            known = [number for number in given if number is not None]
+            if taken is None or len(known) < len(given):
+                continue
+            pushed = sum(known) if is_split else known[0]
+            # Fewer rows than there are can be popped: they are the first ones.
+            if taken > pushed or (place == 1 and taken != pushed):
+                self.trace.report(
+                    Problem(
+                        "shape-mismatch",
+                        op,
+                        f"a tile of {tile.valid[0]} x {tile.valid[1]} valid elements is popped from {ring.name}, but "
+                        f"the entry has {pushed} valid {what}; make both ends agree",
+                    )
+                )
+                return
 
     def _buffer(self, op: TPopOp | TPopSignalOp, ring: Ring) -> int | None:
         """Return the address of the consumer's slots."""
