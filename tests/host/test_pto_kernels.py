@@ -188,6 +188,36 @@ def test_pitch_of_products(packed: bool, rows: int, valid: int, codes: list[str]
         assert "boxes of this product 16 rows apart" in finding.message and "compact=1" in finding.message
 
 
+@pytest.mark.parametrize(("address", "codes"), [(0, ["slots-overlap"]), (12288, ["slots-overlap"]), (16384, [])])
+def test_addresses_inside_slots(address: int, codes: list[str]) -> None:
+    """Slots are in the first 16 KiB of the vector core's memory."""
+    stated = "address_space<vec>, auto = false, base = 0"
+    text = gemm("gemm", "a5", 0).text.replace("address_space<vec>, auto = true", stated)
+    assert check(text) == []
+    start = text.index("func.func @vec")
+    begin = text.index("{\n", text.index("kernel_kind", start)) + 2
+    constant = f"%where = arith.constant {address} : i64\n"
+    placed = text[begin:].replace("= pto.alloc_tile :", "= pto.alloc_tile addr = %where :", 1)
+    assert [finding.code for finding in check(text[:begin] + constant + placed)] == codes
+
+
+def test_slots_beyond_the_memory() -> None:
+    """Of a pipe that is a value, with an address."""
+
+    def program(address: int) -> str:
+        settings = "{dir_mask = 1, slot_size = 4096, slot_num = 4, flag_base = 0}"
+        pipe = f"pto.initialize_l2l_pipe {settings}(%at : i32) -> !pto.pipe"
+        tile = f"%t = pto.declare_tile -> {vec(32, 32)}\npto.tpop(%t, %p : {vec(32, 32)}, !pto.pipe) {{split = 0}}\n"
+        body = f"%at = arith.constant {address} : i32\n%p = {pipe}\n{tile}"
+        body += "pto.tfree(%p : !pto.pipe) {split = 0}\nreturn"
+        kind = "attributes {pto.kernel_kind = #pto.kernel_kind<vector>}"
+        return f'module attributes {{pto.target_arch = "a5"}} {{\nfunc.func @v() {kind} {{\n{body}\n}}\n}}'
+
+    assert check(program(0)) == []
+    (finding,) = check(program(245760))
+    assert finding.code == "slots-overlap" and "which has 253952" in finding.message
+
+
 def test_numbers_known_to_a_run_alone() -> None:
     """A part that reaches out of its tensor, with its numbers, and rows that blocks share only for some number."""
     kernel = K("vec", "vector", [("%a", P), ("%out", P), ("%step", "index")])
