@@ -160,7 +160,7 @@ def test_a_tile_outside_an_array_is_located(tmp_path: Path) -> None:
     )
     path.write_text(moved.replace("make_tensor_view %result,", "make_tensor_view %result2,"))
     out = np.zeros(32, np.float32)
-    message = r"far\.pto:\d+:\d+.* at byte 8 of 'result' ends 8 bytes beyond the array, which has 128"
+    message = r"far\.pto:\d+:\d+.* stores bytes 8 to 135 of 'result', which has 128"
     with pytest.raises(LoomError, match=message):
         pto.run(path, arguments={"scale": 1, "result": out})
 
@@ -329,7 +329,7 @@ def test_what_runs_on_behind_an_array_does_not_reach_the_next() -> None:
         "b": np.eye(32, dtype=np.float32),
         "out": np.zeros((32, 32), np.float32),
     }
-    with pytest.raises(LoomError, match="at byte 4096 of 'out' ends 2048 bytes beyond the array, which has 4096"):
+    with pytest.raises(LoomError, match="stores bytes 4096 to 6143 of 'out', which has 4096"):
         pto.run(EXAMPLES / "dynamic_shapes.pto", arguments=arguments)
 
 

@@ -218,6 +218,22 @@ def test_slots_beyond_the_memory() -> None:
     assert finding.code == "slots-overlap" and "which has 253952" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("offset", "bytes_read"), [(257, "1028 to 2051"), (1 << 20, "4194304 to 4195327"), (-1, "-4 to 1019")]
+)
+def test_pointers_beyond_their_array(offset: int, bytes_read: str) -> None:
+    """The array that the pointer comes from is named, not the one that happens to be at the address."""
+    kernel = K("vec", "vector", [("%a", P), ("%out", P), ("%n", "index")])
+    moved = kernel.op("pto.addptr %a, %n : <f32> -> <f32>", "q")
+    tile = kernel.tile(vec(16, 16))
+    kernel.load(kernel.part(moved, (16, 16), (0, 0), (16, 16)), tile)
+    kernel.store(tile, kernel.part("%out", (16, 16), (0, 0), (16, 16)))
+    arguments = {"a": np.ones((32, 16), np.float32), "out": np.zeros((16, 16), np.float32)}
+    assert pto.run(module("a3", kernel), arguments={**arguments, "n": 256}).findings == []
+    with pytest.raises(LoomError, match=f"loads bytes {bytes_read} of 'a', which has 2048"):
+        pto.run(module("a3", kernel), arguments={**arguments, "n": offset})
+
+
 def test_numbers_known_to_a_run_alone() -> None:
     """A part that reaches out of its tensor, with its numbers, and rows that blocks share only for some number."""
     kernel = K("vec", "vector", [("%a", P), ("%out", P), ("%step", "index")])

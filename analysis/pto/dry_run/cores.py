@@ -722,8 +722,25 @@ class CoreRun:
         steps = self.trace.steps
         if len(steps) >= self.max_steps:
             raise TooLong
+        for access in accesses:
+            self._check_array(op, access)
         steps.append(Step(self.core, op, kind, pipe, accesses, after, extents, size, channel, number, joins))
         return len(steps) - 1
+
+    def _check_array(self, op: Operation, access: Access) -> None:
+        """Report an access beyond an array whose size is known."""
+        array, region = self.arrays.get(access.memory), access.region
+        if array is None or region is None or region.is_empty or (region.low >= 0 and region.high <= array.nbytes):
+            return
+        self.trace.report(
+            Problem(
+                "outside-tensor",
+                op,
+                f"{self.place} {'stores' if access.writes else 'loads'} bytes {region.low} to {region.high - 1} of "
+                f"'{access.memory}', which has {array.nbytes}; check offsets, shape and strides, or pass a larger "
+                "array",
+            )
+        )
 
     def _reserve(self, op: ReserveBufferOp | ImportReservedBufferOp) -> None:
         reserved = reservation_of(op.addr)
