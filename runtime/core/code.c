@@ -65,15 +65,24 @@ void choose_short_ways(struct core *core) {
     }
 }
 
-static bool is_signal(uint16_t op) { return op == I_tick || op == I_block || op == I_unblock || op == I_activate; }
-
-/* Returns whether a use whose code is prepared has nothing but signals. */
-bool has_only_signals(const struct use *use) {
-    const struct instruction *instruction = use->code;
-    while (is_signal(instruction->op)) {
-        instruction++;
+/* Lists the signals of a use whose code is prepared, if that is a straight line of them and of ticks; returns how many
+ * they are. */
+uint32_t prepare_signals(struct use *use, struct signal *signals) {
+    uint32_t count = 0;
+    cycle behind = 0;
+    for (const struct instruction *ip = use->code; ip->op != I_end; ip++) {
+        if (ip->op == I_tick) {
+            behind += ip->slot.price;
+        } else if (ip->op == I_block || ip->op == I_unblock || ip->op == I_activate) {
+            signals[count++] = (struct signal){.op = ip->op, .task = (uint16_t)ip->slot.number, .behind = behind};
+        } else {
+            return 0;
+        }
     }
-    return instruction->op == I_end;
+    use->signals = signals;
+    use->signal_count = count;
+    use->duration = behind;
+    return count;
 }
 
 /* Prepares the code of a use, as many instructions as its body has; `counts` if ticks are counted. */

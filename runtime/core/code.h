@@ -7,7 +7,7 @@
 
 void prepare_code(const struct core *core, bool counts, const struct use *use, const union slot *slots,
                   struct instruction *code);
-bool has_only_signals(const struct use *use);
+uint32_t prepare_signals(struct use *use, struct signal *signals);
 void choose_short_ways(struct core *core);
 
 #endif

@@ -85,6 +85,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes, bool coun
     core->uses = core_allocate(core, tables->uses_count, sizeof *core->uses);
     core->slots = core_allocate(core, slots, sizeof *core->slots);
     core->code = core_allocate(core, instructions, sizeof *core->code);
+    core->signals = core_allocate(core, instructions, sizeof *core->signals);
     core->numbers = core_allocate(core, numbers, sizeof *core->numbers);
     core->descriptors = core_allocate(core, descriptors, sizeof *core->descriptors);
     core->applications = core_allocate(core, applications, sizeof *core->applications);
@@ -92,6 +93,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes, bool coun
     core->instruction_count = instructions;
     struct application *application = core->applications;
     struct instruction *code = core->code;
+    struct signal *signal = core->signals;
     int64_t *number = core->numbers;
     struct descriptor *descriptor = core->descriptors;
     for (uint64_t k = 0; k < tables->uses_count; k++) {
@@ -136,7 +138,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes, bool coun
             }
         }
         prepare_code(core, counts, use, core->slots, code);
-        use->only_signals = has_only_signals(use);
+        signal += prepare_signals(use, signal);
         code += body->length;
     }
     free(core->slots);
@@ -224,7 +226,7 @@ static void prepare_tasks(struct core *core, struct class *class) {
         task->flags = task->row->flags;
         task->activations = task->flags & COMPLETION_ACTIVATES ? (int16_t)class->activations++ : -1;
         task->unblockings = task->flags & COMPLETION_UNBLOCKS ? (int16_t)class->unblockings++ : -1;
-        if (task->type == LOCAL_TASK && task->use->only_signals && class->task_count <= MASKED_TASKS) {
+        if (task->type == LOCAL_TASK && task->use->signals != NULL && class->task_count <= MASKED_TASKS) {
             class->signal_tasks |= task_bit(k);
         }
         if (task->type == DATA_TASK || task->type == LISTENER) {
@@ -510,7 +512,7 @@ void core_destroy(struct core *core) {
     }
     free_partitions(core);
     void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses,
-                      core->operations, core->variants, core->slots, core->code, core->applications, core->numbers,
+                      core->operations, core->variants, core->slots, core->code, core->signals, core->applications, core->numbers,
                       core->descriptors, core->bounds, core->prices, core->steps_left};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);

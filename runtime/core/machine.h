@@ -173,6 +173,12 @@ struct instruction {
     union slot slot;
 };
 
+/* A task that an instruction activates, unblocks or blocks, so many cycles behind the begin of its use */
+struct signal {
+    uint16_t op, task;
+    cycle behind;
+};
+
 struct use {
     const struct body_row *body;
     const struct instruction *code;
@@ -181,7 +187,9 @@ struct use {
     const struct descriptor *descriptors;
     uint32_t number, size; /* its row; words of a frame */
     uint32_t number_count;
-    bool only_signals;     /* it has nothing but ticks, and blocks, unblocks and activates tasks, in a straight line */
+    const struct signal *signals; /* if it has nothing but ticks and signals, these; else NULL */
+    uint32_t signal_count;
+    cycle duration;               /* of all of them */
     int64_t call_bytes;    /* of the PE's memory that a call takes while it is open */
 };
 
@@ -696,6 +704,7 @@ struct core {
     struct operation **variants; /* of each operation, those with other settings; they are made when first used */
     union slot *slots; /* of a use that is being prepared; else NULL */
     struct instruction *code; /* of all uses */
+    struct signal *signals;   /* the same */
     struct application *applications;
     uint64_t application_count, instruction_count;
     struct descriptor *descriptors;
@@ -994,7 +1003,6 @@ static inline void note_plain(const struct core *core, struct descriptor *stream
 enum { DONE_NOW, WAITS, WENT_WRONG, AWAITS_ORDER = 4 }; /* NOT_QUICK is another; the last is to be applied again */
 int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
           uint32_t where, cycle *now);
-void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control);
 void resume(struct core *core, struct pe *pe, cycle time);
 void hold_send(struct core *core, struct send *send);
 void send_accepted(struct core *core, struct send *send, cycle time);
@@ -1435,6 +1443,19 @@ static inline void task_complete(struct core *core, struct pe *pe, uint32_t task
         if (!(unblockings_of(pe, task)->blocked >= time)) {
             task_unblock(core, pe, task, time, true);
         }
+    }
+}
+
+/* Lets the end of an operation at a time change the tasks that it names. */
+static inline void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control) {
+    uint16_t activate = by_control ? operation->control_activate : operation->activate;
+    uint16_t unblock = by_control ? operation->control_unblock : operation->unblock;
+    if (activate != NO_TASK) {
+        task_complete(core, pe, activate, time, true);
+    } else if (unblock != NO_TASK) {
+        task_complete(core, pe, unblock, time, false);
+    } else if (time > core->latest) {
+        core->latest = time;
     }
 }
 

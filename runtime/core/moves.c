@@ -226,18 +226,22 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
         }
         settle_credits(core);
     } else {
-        struct send here = {.pe = pe, .operation = operation, .where = where, .task = use.task,
-                            .queue = application->queue->number, .done = end, .own = leaves, .tail = tail,
-                            .count = count, .is_sync = !is_async, .since = issued};
-        struct send *send = &here;
-        path_note(core, &input->path, count, leaves, &send);
-        queue_move(core, input, at, count, size, first + way->latency, rate, pe);
-        use.ends = send->done;
-        waits = send->waiting > 0;
+        struct path *path = &input->path;
+        waits = path->pending + count > path->capacity;
         if (waits) {
+            struct send *send = pool_take(core, &core->send_pool);
+            *send = (struct send){.pe = pe, .operation = operation, .where = where, .task = use.task,
+                                  .queue = application->queue->number, .done = end, .own = leaves, .tail = tail,
+                                  .count = count, .is_sync = !is_async, .since = issued, .is_pooled = true};
+            path_note(core, path, count, leaves, &send);
             hold_send(core, send);
             use.ends = open_since(issued);
+        } else {
+            struct send here = {.done = end, .own = leaves, .tail = tail}, *send = &here;
+            path_note(core, path, count, leaves, &send);
+            use.ends = here.done;
         }
+        queue_move(core, input, at, count, size, first + way->latency, rate, pe);
     }
     core->wavelets += count;
     *queue = use;

@@ -196,18 +196,6 @@ void mark_payload(const struct descriptor *stream, struct payload *payload, uint
 
 /* Sending */
 
-void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control) {
-    uint16_t activate = by_control ? operation->control_activate : operation->activate;
-    uint16_t unblock = by_control ? operation->control_unblock : operation->unblock;
-    if (activate != NO_TASK) {
-        task_complete(core, pe, activate, time, true);
-    } else if (unblock != NO_TASK) {
-        task_complete(core, pe, unblock, time, false);
-    } else if (time > core->latest) {
-        core->latest = time;
-    }
-}
-
 /* Ends a send that waits for nobody any more. */
 static void end_send(struct core *core, struct send *send) {
     struct pe *pe = send->pe;

@@ -145,14 +145,10 @@ static inline bool may_precede(const struct pe *pe, uint32_t task, uint32_t best
     return activated || state->may_activate > 0 || (is_data && may_arrive(pe, task));
 }
 
-/* Returns whether no task can become ready before the one that is ready first, at `time`, or be picked instead. */
-static bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
+/* Returns whether no task, of those in `masked` and those that are no bits, may precede the one that is ready first. */
+static bool none_precedes(const struct pe *pe, uint64_t masked, uint32_t best, cycle time) {
     const struct class *class = pe->class;
-    uint64_t candidates = pe->active | pe->may_activate | class->data_tasks;
-    uint64_t changing = pe->may_activate | pe->may_unblock | class->data_tasks;
-    /* Wavelets of one sender come in order: the first in the queue says when its task is ready. */
-    changing &= ~(class->ordered_tasks & task_bit(best) & ~pe->may_unblock);
-    for (uint64_t left = candidates & changing; left != 0; left &= left - 1) {
+    for (uint64_t left = masked; left != 0; left &= left - 1) {
         uint32_t task = (uint32_t)__builtin_ctzll(left);
         if (may_precede(pe, task, best, time, class->data_tasks >> task & 1)) {
             return false;
@@ -165,6 +161,17 @@ static bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
         }
     }
     return true;
+}
+
+/* Returns whether no task can become ready before the one that is ready first, at `time`, or be picked instead. */
+static inline bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
+    const struct class *class = pe->class;
+    uint64_t candidates = pe->active | pe->may_activate | class->data_tasks;
+    uint64_t changing = pe->may_activate | pe->may_unblock | class->data_tasks;
+    /* Wavelets of one sender come in order: the first in the queue says when its task is ready. */
+    changing &= ~(class->ordered_tasks & task_bit(best) & ~pe->may_unblock);
+    uint64_t masked = candidates & changing;
+    return (masked == 0 && class->task_count <= MASKED_TASKS) || none_precedes(pe, masked, best, time);
 }
 
 static struct run *take_run(struct core *core, struct pe *pe, uint32_t place, cycle begin, uint32_t *word) {
@@ -288,22 +295,22 @@ static int start_by_wavelet(struct core *core, struct pe *pe, uint32_t number, c
 
 /* Runs a task that has nothing but signals, which needs neither registers nor a frame. */
 static inline void run_signals(struct core *core, struct pe *pe, const struct use *use, cycle begin) {
-    cycle now = begin + core->timing.task_start;
+    cycle start = begin + core->timing.task_start, end = start + use->duration;
     core->task_runs++;
     count_steps(core, pe, 1);
-    for (const struct instruction *ip = use->code;; ip++) {
-        uint32_t task = (uint32_t)ip->slot.number;
-        switch (ip->op) {
-        case I_tick: now += ip->slot.price; break;
-        case I_block: task_block(core, pe, task, now); break;
-        case I_unblock: task_unblock(core, pe, task, now, false); break;
-        case I_activate: task_activate(core, pe, task, now); break;
-        default:
-            pe->now = pe->clock = now;
-            core->last_clock = now > core->last_clock ? now : core->last_clock;
-            return;
+    const struct signal *signal = use->signals, *past = signal + use->signal_count;
+    for (; signal < past; signal++) {
+        cycle time = start + signal->behind;
+        if (signal->op == I_activate) {
+            task_activate(core, pe, signal->task, time);
+        } else if (signal->op == I_block) {
+            task_block(core, pe, signal->task, time);
+        } else {
+            task_unblock(core, pe, signal->task, time, false);
         }
     }
+    pe->now = pe->clock = end;
+    core->last_clock = end > core->last_clock ? end : core->last_clock;
 }
 
 /* Starts a task of a PE that is ready at a time; returns how the interpreter left it. */
