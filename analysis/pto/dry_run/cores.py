@@ -248,7 +248,13 @@ class CoreRun:
             self.values[result] = value
 
     def _unknown(self, op: Operation) -> None:
-        """Note that an operation of which nothing is known may write whatever it is given."""
+        """Note that an operation of which nothing is known may write whatever it is given, or order what it likes."""
+        if op.name.startswith(_OF_CORES):
+            self.trace.orders_cores = True
+        if op.name in _OF_PIPES:
+            self.trace.unknown_order.add(self.core)
+        if op.name.startswith(_WITHOUT_EFFECT):
+            return
         for operand in op.operands:
             value = self.values.get(operand)
             if isinstance(value, Tile):
@@ -818,6 +824,21 @@ class Barrier:
 
 _GROUPS = "grpAxis"
 """The attribute of operations on groups of scales, whose further operands are for intermediate results."""
+
+_OF_CORES = ("pto.sync.", "pto.comm.", "pto.set_cross", "pto.wait_cross", "pto.set_intra", "pto.wait_intra")
+"""Names, or beginnings, of operations that order cores."""
+
+_OF_PIPES = frozenset(
+    f"pto.{name}"
+    for name in (
+        "set_flag_dyn", "wait_flag_dyn", "record_event", "wait_event", "barrier_sync", "get_buf", "rls_buf",
+        "get_buf_dyn", "rls_buf_dyn", "tsync",
+    )
+)  # fmt: skip
+"""Operations that order the pipes of a core in other ways than flags."""
+
+_WITHOUT_EFFECT = ("pto.set_ffts", "pto.set_quant", "pto.cmo.", "pto.fence.", "pto.dsb", "pto.dcci", "pto.mem_bar")
+"""Names, or beginnings, of operations that write nothing."""
 
 _SET = "pto.set_flag"
 _FLAGS = (_SET, "pto.wait_flag")

@@ -95,11 +95,12 @@ def _may_race(first: _Timed, second: _Timed) -> bool:
 
 def _timed(trace: Trace) -> Iterator[_Timed]:
     """Yield the accesses whose order matters, in the order of the trace."""
+    explicit_cores = trace.explicit - trace.unknown_order
     threads: dict[tuple[int, HardwarePipe | None], int] = {}
     pipes_of: dict[int, list[int]] = defaultdict(list)
 
     def thread_of(core: int, pipe: HardwarePipe | None) -> int:
-        key = core, pipe if core in trace.explicit else None
+        key = core, pipe if core in explicit_cores else None
         if key not in threads:
             threads[key] = len(threads)
             pipes_of[core].append(threads[key])
@@ -107,7 +108,7 @@ def _timed(trace: Trace) -> Iterator[_Timed]:
 
     for step in trace.steps:
         thread_of(step.core, step.pipe)
-        if step.core in trace.explicit:
+        if step.core in explicit_cores:
             thread_of(step.core, HardwarePipe.S)
             for pipe in step.joins:
                 thread_of(step.core, pipe)
@@ -116,7 +117,7 @@ def _timed(trace: Trace) -> Iterator[_Timed]:
     released: dict[int, _Clock] = {}
     snapshots: dict[int, _Clock] = {}
     for index, step in enumerate(trace.steps):
-        explicit = step.core in trace.explicit
+        explicit = step.core in explicit_cores
         thread = thread_of(step.core, step.pipe)
         clock = clocks[thread]
         joined = False
@@ -141,7 +142,7 @@ def _timed(trace: Trace) -> Iterator[_Timed]:
             snapshots.pop(thread, None)
         for access in step.accesses:
             is_local = access.memory.startswith("block ")
-            if access.region is None or access.region.is_empty or (is_local and not explicit):
+            if access.region is None or access.region.is_empty or (not explicit if is_local else trace.orders_cores):
                 continue
             if thread not in snapshots:
                 snapshots[thread] = tuple(clock)

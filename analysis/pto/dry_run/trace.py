@@ -93,6 +93,10 @@ class Trace:
     problems: dict[tuple[str, Operation], Problem] = field(default_factory=dict[tuple[str, Operation], Problem])
     slots: set[str] = field(default_factory=set[str])
     """The arrays that contain slots of pipes."""
+    unknown_order: set[int] = field(default_factory=set[int])
+    """The cores that order their pipes also by what a dry run does not follow."""
+    orders_cores: bool = False
+    """True if the program orders its cores also by what a dry run does not follow."""
     explicit: set[int] = field(default_factory=set[int])
     """The cores whose program orders its pipes by flags; the pipes of the others are ordered by the compiler."""
 

@@ -76,6 +76,21 @@ def test_pipes_of_one_core() -> None:
     assert found(load, *flag, use, explicit=True) == []
 
 
+def test_orders_that_are_not_followed() -> None:
+    """What else orders cores, or the pipes of one, is taken for an order."""
+    here = region(0)
+    trace = Trace([Core(0, 1), Core(1, 1)], [step(0, "store", here, True), step(1, "store", here, True)])
+    assert len(list(races(trace))) == 1
+    trace.orders_cores = True
+    assert list(races(trace)) == []
+    memory = {"memory": "block 0 AIV0 vec"}
+    load, use = step(0, "load", here, True, pipe=MTE2, **memory), step(0, "compute", here, pipe=V, **memory)
+    trace = Trace([Core(0, 1)], [load, use], explicit={0})
+    assert len(list(races(trace))) == 1
+    trace.unknown_order = {0}
+    assert list(races(trace)) == []
+
+
 @pytest.mark.parametrize("pitch", [16, 48, 64, 100])
 @pytest.mark.parametrize("start", range(0, 200, 12))
 def test_overlaps_byte_by_byte(start: int, pitch: int) -> None:
