@@ -370,6 +370,8 @@ REFUSED = [
     ("@add16(d, d, «1.5»);", "@add16 takes a 16-bit integer, not 'comptime_float'"),
     ("@fmacs(s, «1.0», s, 2.0);", "source 1 of @fmacs must be a DSD or DSR, not 'comptime_float'"),
     ("@mov16(d, d, «.{ .activate = t }»);", "'.activate', '.unblock' and '.on_control' need '.async = true' (DSD-196)"),
+    ("@mov16(d, d, «.{ .unblock = t }»);", "need '.async = true' (DSD-196)"),
+    ("@mov16(d, d, «.{ .on_control = .{ .terminate = true } }»);", "need '.async = true' (DSD-196)"),
     ("@mov16(out, d, «.{ .async = true, .activate = t, .unblock = t }»);", "takes '.activate' or '.unblock', not both"),
     ("@mov16(out, d, «.{ .async = true, .on_control = .{ .terminate = true, .unblock = t } }»);", "'.on_control' takes one of '.terminate', '.activate' and '.unblock', not several"),
     ("@mov16(out, d, «.{ .async = true, .whatever = 1 }»);", "has no field '.whatever'"),

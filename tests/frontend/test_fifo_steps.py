@@ -84,7 +84,10 @@ def program(csl: Csl, element: str, capacity: int, mode: str) -> loomir.Program:
 @pytest.mark.parametrize("element", ["i16", "i32"])
 @pytest.mark.parametrize("mode", MODES)
 def test_against_a_model(csl: Csl, mode: str, element: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """DSD-145, DSD-146, DSD-148: of 16 bits four elements are 64 bits, of 32 bits two."""
+    """DSD-145, DSD-146, DSD-148: of 16 bits four elements are 64 bits, of 32 bits two.
+
+    DSD-150, DSD-151: the lengths of either side say how many are moved.
+    """
     capacity = 7
     chance = random.Random(f"{mode} {element}")
     compiled = program(csl, element, capacity, mode)

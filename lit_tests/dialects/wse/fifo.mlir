@@ -102,3 +102,23 @@ wse.program @simd target "wse2" rectangle 1 x 1 {
     wse.fifo @f on @memory simd simd_64
   }
 }
+
+// -----
+
+// The priority of a FIFO is that of the asynchronous operations on it (DSD-227).
+// CHECK-LABEL: wse.program @priority
+// FLOW-LABEL:  flow.fabric @priority
+// FLOW:              flow.apply mov16 {{.*}}priority = low
+wse.program @priority target "wse3" rectangle 1 x 1 {
+  wse.color @c
+  wse.pe @cell on [:, :] {
+    wse.buffer @memory : memref<8xi16>
+    wse.fifo @f on @memory priority low
+    wse.input_queue @q color @c id 1
+    wse.task @start local active {
+      %f = dsd.fifo @f : !dsd.fifo<i16>
+      %i = dsd.fabin @q extent 4 : !dsd.fabin<i16>
+      dsd.mov16 %f, %i async : !dsd.fifo<i16>, !dsd.fabin<i16>
+    }
+  }
+}
