@@ -14,6 +14,7 @@ from .errors import LoomError, foreseen, report, shown
 Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 
 _PLACE = re.compile(r"(?P<file>.*?)(:(?P<line>\d+))?(:(?P<column>\d+))?", re.DOTALL)
+_RULE = re.compile(r"\(([A-Z]{2,4}-\d{2,3})\b")
 _LINE = re.compile(r"((?P<place>.*?): )??(?P<severity>error|warning|remark|note): (?P<message>.*)", re.DOTALL)
 
 
@@ -39,16 +40,19 @@ def of_a_tool() -> Generator[None]:
 
 
 def record(severity: Severity, message: str, location: str | None, notes: Sequence[Any] = ()) -> dict[str, Any]:
-    """Return the JSON object of a diagnostic: severity, message, file, line, column, and notes of the same form.
+    """Return the JSON object of a diagnostic: severity, message, code, file, line, column, and notes of the same form.
 
-    `location` is `file:line:column`, a file alone, or None.
+    `code` is the rule of rules.md that the message names, None if it names none. `location` is `file:line:column`, a
+    file alone, or None.
     """
     found = _PLACE.fullmatch(location or "")
     assert found is not None
     line, column = found["line"], found["column"]
+    rule = _RULE.search(message)
     return {
         "severity": severity,
         "message": message,
+        "code": None if rule is None else rule[1],
         "file": found["file"] or None,
         "line": None if line is None else int(line),
         "column": None if column is None else int(column),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 ASKED = frozenset(
     (
         "check_width", "color", "constant", "constant_at", "constant_of", "descriptor_at", "dispatcher", "filter_ids",
-        "function_number", "is_bound", "is_host_stream", "is_initialized", "is_outlined", "local_array",
+        "function_number", "is_bound", "is_host_stream", "is_initialized", "is_outlined", "kind_of_task", "local_array",
         "local_symbols", "name_queue", "queue", "receives_by_queue", "report_queue", "set_descriptor_at", "spill",
         "step", "stepped", "symbol_of", "task_symbol", "use",
     )

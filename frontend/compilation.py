@@ -149,10 +149,10 @@ def compile_layout(
         try:
             return compile(session)
         except CslError as error:
-            raise recovery.all_errors(error, session.files, lambda found: compile(_again(session, found))) from None
+            raise recovery.all_errors(error, session.files, lambda found: compile(again(session, found))) from None
 
 
-def _again(session: Session, mistakes: recovery.Mistakes) -> Session:
+def again(session: Session, mistakes: recovery.Mistakes) -> Session:
     """Return a session for looking for all errors of a program, which prints nothing again."""
 
     def ignore(line: str) -> None:

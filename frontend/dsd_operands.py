@@ -55,6 +55,11 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
             dsd.Mem4dOp(base, extents, offset=offset, strides=strides, wavelet_index_offset=data.wavelet_index_offset)
         )
     if isinstance(data, FabricDescriptor):
+        if data.queue is None and data.color is not None and ev.session.target.queues_keep_color:
+            kind, name, rule = (
+                ("fabout_dsd", "output_queue", "DSD-210") if data.output else ("fabin_dsd", "input_queue", "DSD-097")
+            )
+            ev.fail(node, f"on WSE-3 a {kind} needs '.{name}', beside '.fabric_color' or in its place ({rule})")
         symbol = None
         color = None
         if data.queue is None and data.color is not None and (data.output or not ev.pe.receives_by_queue(data.color)):
@@ -80,7 +85,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
         ring = builder.value(dsd.CircbufOp(base, data.wraparound, wraparound=data.wraparound))
         return builder.value(dsd.SetLengthOp(ring, extent))
     if isinstance(data, CircularDescriptor):
-        ev.fail(node, "a circbuf_dsd works only in a register; load it with @load_to_dsr")
+        ev.fail(node, "a circbuf_dsd works only in a register; load it with @load_to_dsr_xdsr (DSD-091)")
     ev.fail(node, "this is not a DSD")
 
 

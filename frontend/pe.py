@@ -697,6 +697,10 @@ class PeProgram:
                 return binding.symbol
         return None
 
+    def kind_of_task(self, symbol: str) -> str | None:
+        """Return the kind of id that the task with a symbol is bound to, None if the symbol is of no task."""
+        return next((each.kind.value for each in self.bindings.values() if each.symbol == symbol), None)
+
     def task_symbol(self, ev: Evaluator, kind: wse.TaskKind, id: int, node: syntax.Node) -> str:
         """Return the symbol of the task an id is bound to."""
         binding = self.bindings.get((kind, id))

@@ -22,9 +22,9 @@ from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Note, Source
 from ..dialects.machine.switches import Position, verify_switch, verify_switch_on
 from ..dialects.wse import Direction, SwitchAttr
-from . import types
+from . import recovery, types
 from .builtins.layout import ColorConfig, Tiles
-from .compilation import Assembly, CompiledLayout, deep_evaluation, start_session
+from .compilation import Assembly, CompiledLayout, again, deep_evaluation, start_session
 from .evaluator import Effect, Session, suggestion
 from .pe import location
 from .scalars import column
@@ -106,32 +106,41 @@ def compile_placed(
     """Compile code and routes for a rectangle of PEs; the other arguments are as for `compile_layout`.
 
     `host_streams` are colors on which the host streams, "in" or "out", each with the PE (x, y). `color_names` are names
-    of colors for messages. Raises CslError or LoomError with the place of the first mistake, in a CSL file or the host
-    script.
+    of colors for messages. Raises CslError, with all errors of the CSL files and of what the host script gives them, or
+    LoomError.
     """
     session = start_session(
         arch=arch, fabric_dims=None, fabric_offsets=(0, 0), memcpy=False, channels=0, print=print,
         import_paths=import_paths, fp16_format=fp16_format, notice=notice,
     )  # fmt: skip
-    session.rectangle = rectangle
-    session.color_names.update(color_names)
     scripts = _Scripts()
-    with deep_evaluation(name):
+
+    def compile(session: Session) -> CompiledLayout:
+        session.rectangle = rectangle
+        session.color_names.update(color_names)
+        tiles: list[Tiles] = []
         for code in codes:
-            _check_params(session, scripts, code)
-        tiles = [_tiles(session, scripts, code) for code in codes]
-        effects = [_effect(session, scripts, route) for route in routes]
+            if _params_fit(session, scripts, code):
+                tiles.append(_tiles(session, scripts, code))
+        effects: list[Effect] = []
+        for route in routes:
+            with recovery.checked(session):
+                effects.append(_effect(session, scripts, route))
         assembly = Assembly(session, name)
         for number, way, (x, y) in host_streams:
             assembly.used_colors.add(number)
             assembly.streams.setdefault((number, way), []).append((np.array([x]), np.array([y])))
-        try:
-            program = assembly.program("program", tiles, effects)
-        except CslError as error:
-            raise _with_origin(session, scripts, codes, error) from None
+        program = assembly.program("program", tiles, effects)
         source, node = scripts.place(codes[0].origin)
         program.location = location(source, node)
         return assembly.result(program, {}, {})
+
+    with deep_evaluation(name):
+        try:
+            return compile(session)
+        except CslError as error:
+            found = recovery.all_errors(error, session.files, lambda mistakes: compile(again(session, mistakes)))
+            raise _with_origins(session, scripts, codes, found) from None
 
 
 def _declared(session: Session, path: Path) -> dict[str, syntax.Variable]:
@@ -142,30 +151,47 @@ def _declared(session: Session, path: Path) -> dict[str, syntax.Variable]:
     }
 
 
-def _check_params(session: Session, scripts: _Scripts, code: PlacedCode) -> None:
-    """Raise CslError for a param that the file does not have, or has as a color where it is given a number."""
+def _params_fit(session: Session, scripts: _Scripts, code: PlacedCode) -> bool:
+    """Return True if the file has the params that it is given, with their types; False where errors are looked for.
+
+    Raises CslError elsewhere.
+    """
     declared = _declared(session, code.path)
+    fitting = 0
     for name, param in code.params.items():
-        source, node = scripts.place(param.origin)
-        if name not in declared:
-            known = ", ".join(declared) or "none"
-            advice = suggestion(name, declared) or f"; its params are: {known}"
-            message = f"'{code.path.name}' has no param '{name}'{advice}"
+        with recovery.checked(session):
+            _check_param(session, scripts, code, declared, name, param)
+            fitting += 1
+    return fitting == len(code.params)
+
+
+def _check_param(
+    session: Session,
+    scripts: _Scripts,
+    code: PlacedCode,
+    declared: Mapping[str, syntax.Variable],
+    name: str,
+    param: PlacedParam,
+) -> None:
+    """Raise CslError for a param that the file does not have, or has as a color where it is given a number."""
+    source, node = scripts.place(param.origin)
+    if name not in declared:
+        known = ", ".join(declared) or "none"
+        advice = suggestion(name, declared) or f"; its params are: {known}"
+        message = f"'{code.path.name}' has no param '{name}'{advice}"
+        raise CslError([Diagnostic(source, node.start, node.end, message)])
+    written = _written(declared[name])
+    if written == "bool" and not param.is_color:
+        wrong = np.setdiff1d(param.values, (0, 1))
+        if len(wrong):
+            message = f"param '{name}' of '{code.path.name}' is of type 'bool' and is given {wrong[0]}; give 0 or 1"
             raise CslError([Diagnostic(source, node.start, node.end, message)])
-        written = _written(declared[name])
-        if written == "bool" and not param.is_color:
-            wrong = np.setdiff1d(param.values, (0, 1))
-            if len(wrong):
-                message = f"param '{name}' of '{code.path.name}' is of type 'bool' and is given {wrong[0]}; give 0 or 1"
-                raise CslError([Diagnostic(source, node.start, node.end, message)])
-        if written is not None and (written == "color") != param.is_color and written in (*_NUMBERS, "color"):
-            given, remedy = (
-                ("a color", "give a number") if param.is_color else ("a number", "give a Color, not its number")
-            )
-            message = f"param '{name}' of '{code.path.name}' is of type '{written}' and is given {given}; {remedy}"
-            at = declared[name]
-            note = Note(session.files.parse(code.path).source, at.start, at.end, "declared here")
-            raise CslError([Diagnostic(source, node.start, node.end, message, [note])])
+    if written is not None and (written == "color") != param.is_color and written in (*_NUMBERS, "color"):
+        given, remedy = ("a color", "give a number") if param.is_color else ("a number", "give a Color, not its number")
+        message = f"param '{name}' of '{code.path.name}' is of type '{written}' and is given {given}; {remedy}"
+        at = declared[name]
+        note = Note(session.files.parse(code.path).source, at.start, at.end, "declared here")
+        raise CslError([Diagnostic(source, node.start, node.end, message, [note])])
 
 
 def _written(declaration: syntax.Variable) -> str | None:
@@ -176,9 +202,14 @@ def _written(declaration: syntax.Variable) -> str | None:
 _NUMBERS = (*(f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)), "f16", "f32", "bool")
 
 
-def _with_origin(session: Session, scripts: _Scripts, codes: Sequence[PlacedCode], error: CslError) -> CslError:
-    """Return the error with a note that names the script's line if it is about the value of a param."""
-    first = error.diagnostics[0]
+def _with_origins(session: Session, scripts: _Scripts, codes: Sequence[PlacedCode], error: CslError) -> CslError:
+    """Return errors with notes that name the script's line, of those about the value of a param."""
+    found = [_with_origin(session, scripts, codes, each) for each in error.diagnostics]
+    return CslError(found, unreported=error.unreported)
+
+
+def _with_origin(session: Session, scripts: _Scripts, codes: Sequence[PlacedCode], first: Diagnostic) -> Diagnostic:
+    """Return a diagnostic with a note that names the script's line if it is about the value of a param."""
     for code in codes:
         if session.files.parse(code.path).source is not first.source:
             continue
@@ -191,9 +222,8 @@ def _with_origin(session: Session, scripts: _Scripts, codes: Sequence[PlacedCode
                 message = first.message
                 if param is None and message.startswith(f"param '{name}' has no value"):
                     message = f"param '{name}' has no value; give it one with set_param_all or set_param"
-                whole = Diagnostic(first.source, first.start, first.end, message, [*first.notes, note])
-                return CslError([whole, *error.diagnostics[1:]])
-    return error
+                return Diagnostic(first.source, first.start, first.end, message, [*first.notes, note])
+    return first
 
 
 def _tiles(session: Session, scripts: _Scripts, code: PlacedCode) -> Tiles:

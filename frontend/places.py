@@ -16,6 +16,7 @@ from .arrays import copy_array, fill_array
 from .asking import key_of
 from .checking import opaque
 from .conversion import extend
+from .descriptors import FifoDescriptor
 from .emit import has_one_register, scalar, stored
 from .errors import UnknownDescriptor
 from .evaluator import Evaluator, Serial
@@ -339,7 +340,12 @@ class Memory(Place):
         if ev.builder is None:
             value = None if ev.pe is None else ev.pe.constant_at(self.where)
             if value is None:
-                ev.fail(node, "this is memory of the PE, which cannot be read at compile time")
+                name = ev.source.text[node.start : node.end].strip()
+                if isinstance(self.type, types.Array):
+                    remedy = f"write &{name} for its address, or declare it 'const'"
+                else:
+                    remedy = "declare it 'const', or compute this at run time"
+                ev.fail(node, f"'{name}' is memory of the PE, which cannot be read at compile time; {remedy}")
             return Overlay(Temporary(value), self.where.offset * self.where.unit, self.type).load(ev, node)
         ev.check_format(self.type, node)
         ev.code.at(ev.source, node.start)
@@ -392,6 +398,8 @@ class Memory(Place):
         if template is None:
             message = "it is not known which DSD this variable holds; give it an initial value"
             raise UnknownDescriptor(ev.error(node, message).diagnostics)
+        if isinstance(template, FifoDescriptor):
+            ev.fail(node, "which FIFO this is must be known at compile time (DSD-122); declare the variable 'const'")
         parts: list[Any] = []
         for position, part in enumerate(template.parts()):
             word = Memory(moved(ev, self.where, position, 2), types.U16, True)._load_scalar(ev)

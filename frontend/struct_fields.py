@@ -6,7 +6,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ..csl import syntax
 from . import types
-from .evaluator import Evaluator
+from .evaluator import Evaluator, suggestion
 from .values import Value
 
 
@@ -18,10 +18,17 @@ class Fields:
             ev.fail(node, f"{what} must be a struct, .{{ .name = value }}, not '{value.type}'")
         self.ev, self.node, self.what = ev, node, what
         self.members = dict(zip(value.type.names or (), value.data, strict=True))
+        self.known: list[str] = []
 
     def take(self, name: str) -> Value | None:
+        self.known.append(name)
         value = self.members.pop(name, None)
         return None if value is None or value.type is types.VOID else value
+
+    def has(self, name: str) -> bool:
+        """Return True if a field is there that has not been taken, and has a value."""
+        value = self.members.get(name)
+        return value is not None and value.type is not types.VOID
 
     def take_apart(self, name: str) -> None:
         """Put the members of a field in its place."""
@@ -80,7 +87,8 @@ class Fields:
     def end(self) -> None:
         if self.members:
             name = next(iter(self.members))
-            self.ev.fail(self.node, f"{self.what} has no field '.{name}'")
+            close = suggestion(f".{name}", [f".{known}" for known in self.known])
+            self.ev.fail(self.node, f"{self.what} has no field '.{name}'{close}")
 
 
 def one_of(ev: Evaluator, kind: type[StrEnum], given: str, name: str, node: syntax.Node) -> str:

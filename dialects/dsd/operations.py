@@ -29,6 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ...operations import dsd_table
+from ...targets.model import Target
 from ..building import build
 from ..machine.formats import known_format, parse_format, print_format
 from ..traits import VerifiedByDescriptors
@@ -249,6 +250,10 @@ class DsdOperation(SymbolUser, ABC):
             printer.print_string(" -> i1")
 
     def verify_(self) -> None:
+        self.verify_use()
+
+    def verify_use(self) -> None:
+        """Check operands and settings: all that `verify_` does, but for what the definition in IRDL says."""
         row = self.definition
         if len(self.sources) != len(row.sources):
             raise VerifyException(
@@ -355,13 +360,16 @@ class DsdOperation(SymbolUser, ABC):
                 f"zero names source {position + 1} of {row.name}, which is not in memory; name a memory descriptor"
             )
 
-    def verify_symbols(self, scope: Scope) -> None:
-        target = scope.target
+    def verify_target(self, target: Target) -> None:
+        """Check what a machine can do."""
         if len(self.fabric_inputs) > target.max_fabric_inputs:
             raise VerifyException(
                 f"{self.definition.name} has {len(self.fabric_inputs)} fabric inputs, but {target.name} takes "
                 f"{target.max_fabric_inputs}; receive one of them into memory first"
             )
+
+    def verify_symbols(self, scope: Scope) -> None:
+        self.verify_target(scope.target)
         if self.asynchronous is not None:
             self.asynchronous.verify_symbols(scope)
             self._verify_microthread_of_queue(self.asynchronous, scope)
@@ -408,8 +416,8 @@ class DescriptorOperation(DsdOperation, ABC):
         needed = row.destination if source is None else row.sources[source]
         self._verify_element(noun, needed, type.element_type)
 
-    def verify_(self) -> None:
-        super().verify_()
+    def verify_use(self) -> None:
+        super().verify_use()
         row = self.definition
         if self.is_async and not self.fabric_operands:
             raise VerifyException(

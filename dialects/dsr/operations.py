@@ -75,8 +75,8 @@ class RegisterOperation(DsdOperation, ABC):
         needed = row.destination if source is None else row.sources[source]
         self._verify_element(noun, needed, type.element_type)
 
-    def verify_(self) -> None:
-        super().verify_()
+    def verify_use(self) -> None:
+        super().verify_use()
         row = self.definition
         files = [s.type.file() for s in self.sources if isinstance(s.type, DescriptorRegisterType)]
         if len(set(files)) != len(files):

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...csl import syntax
 from ...dialects import dsd
+from ...targets.wavelets import MAX_DIMENSIONS
 from .. import types
 from ..addresses import moved
 from ..descriptors import CircularDescriptor, FabricDescriptor, MemoryDescriptor
@@ -51,12 +52,19 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
             "by the manual '.base_address' of a mem4d_dsd is known at compile time (DSD-047); give it an array here, "
             "and the pointer to @set_dsd_base_addr",
         )
+    if type is types.MEM4D and isinstance(base.type, types.Pointer):
+        target = base.type.target
+        if not isinstance(target, types.Array) and not base.type.many:
+            ev.fail(node, f"'.base_address' of a mem4d_dsd points to an array, not to a '{target}' (DSD-047)")
     unit = element_words(ev, element, node)
     offset = fields.take("offset")
     if offset is not None:
         where = moved(ev, where, word(ev, offset, node, "an offset", types.I16), 2 * unit)
     extent, stride = fields.need("extent"), fields.take("stride")
     step = types.I8 if type is types.MEM1D else types.I16
+    for name, value in (("extent", extent), ("stride", stride)):
+        if value is not None and isinstance(value.type, types.Struct) and value.type.names:
+            ev.fail(node, f"'.{name}' is a tuple such as .{{ 2, 3 }}, and its members have no names (DSD-050, DSD-052)")
     if isinstance(extent.type, types.Struct):
         extents = tuple(word(ev, item, node, "an extent") for item in extent.data)
         if stride is None:
@@ -72,6 +80,8 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
         strides = (1 if stride is None else word(ev, stride, node, "a stride", step),)
     if type is types.MEM1D and len(extents) != 1:
         ev.fail(node, f"a mem1d_dsd has one variable, not {len(extents)} (DSD-020); use mem4d_dsd")
+    if not 1 <= len(extents) <= MAX_DIMENSIONS:
+        ev.fail(node, f"a mem4d_dsd has 1 to {MAX_DIMENSIONS} dimensions, not {len(extents)} (DSD-057)")
     return MemoryDescriptor(where, strides, extents, unit, index_offset, type is types.MEM4D, element)
 
 
@@ -155,7 +165,8 @@ def _fabric(ev: Evaluator, output: bool, fields: Fields, node: syntax.Node) -> F
         "output_queue" if output else "input_queue", types.OUTPUT_QUEUE if output else types.INPUT_QUEUE
     )
     options: list[tuple[str, Any]] = []
-    for name in ("control", "advance_switch", "wavelet_index_offset", "control_transform"):
+    of_output = ("control", "advance_switch", "wavelet_index_offset") if output else ()
+    for name in (*of_output, "control_transform"):
         if fields.flag(name):
             options.append((name, True))
     if ev.frame.module.is_library and fields.flag("loom_message"):
@@ -163,10 +174,14 @@ def _fabric(ev: Evaluator, output: bool, fields: Fields, node: syntax.Node) -> F
     simd = fields.choice("simd_mode")
     if simd is not None:
         options.append(("simd", one_of(ev, dsd.SimdMode, simd, "simd_mode", node)))
-    for name, kind in (("priority", dsd.Priority), ("zero", dsd.ZeroedSource)):
-        choice = fields.choice(name)
-        if choice is not None:
-            options.append((name, one_of(ev, kind, choice, name, node)))
+    priority = fields.choice("priority")
+    if priority is not None:
+        if ev.session.target.operation_priority:
+            ev.fail(node, "'.priority' of a DSD does not exist on WSE-2 (DSD-101); give it to the operation")
+        options.append(("priority", one_of(ev, dsd.Priority, priority, "priority", node)))
+    zero = fields.choice("zero") if output else None
+    if zero is not None:
+        options.append(("zero", one_of(ev, dsd.ZeroedSource, zero, "zero", node)))
     return FabricDescriptor(output, extent, queue, number, tuple(options))
 
 

@@ -126,6 +126,15 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
     name = register.type.name
     file = FILES[name]
     is_initial = ev.builder is None
+    if isinstance(data, FabricDescriptor) and data.output != (file is dsr.DestType):
+        kind, place, rule = (
+            ("fabout_dsd", "a destination", "DSR-041, DSR-042") if data.output else ("fabin_dsd", "a source", "DSR-040")
+        )
+        files = "dsr_dest" if data.output else "dsr_src0 or dsr_src1"
+        ev.fail(
+            arguments[0],
+            f"a {kind} is {place} and cannot be loaded into a '{register.type}'; load it into a {files} ({rule})",
+        )
 
     def load() -> None:
         settings: dsd.AsyncAttr | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
@@ -46,29 +48,39 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(arguments[0], f"a FIFO needs an array as its buffer, not a '{type}'")
     if is_const:
         ev.fail(arguments[0], "a FIFO writes to its array; declare the array with 'var'")
-    _warn_of_alignment(ev, arguments[0])
+    _check_alignment(ev, arguments[0])
     unit = element_words(ev, type.element, arguments[0])
     options: dict[str, Attribute] = {}
     if len(arguments) == 2:
         options = _fifo_options(ev, arguments[1])
     symbol = ev.pe.unique(f"{where.buffer.symbol}.fifo")
+    for name in ("register", "xdsr") if "register" in options else ():
+        if any(other.properties.get(name) == options[name] for other in ev.pe.fifos):
+            number = cast(IntegerAttr, options[name]).value.data
+            file = "DSR" if name == "register" else "XDSR"
+            ev.fail(arguments[1], f"another FIFO has {file} {number}; give each its own (DSR-075)")
     op = wse.FifoOp(symbol, where.buffer.symbol, options=options)
     op.location = location(ev.source, node)
     ev.pe.fifos.append(op)
     return Value(types.FIFO, FifoDescriptor(symbol, unit))
 
 
-def _warn_of_alignment(ev: Evaluator, node: syntax.Expression) -> None:
-    """Warn of a buffer that another module defines, as this one does not say how it is aligned (DSD-119, DSD-120)."""
-    name = node.operand if isinstance(node, syntax.Unary) and node.operator == "&" else node
-    found = ev.frame.module.globals.get(name.name) if isinstance(name, syntax.Name) else None
+def _check_alignment(ev: Evaluator, node: syntax.Expression) -> None:
+    """Check the alignment that a buffer is given; warn of one that another module defines (DSD-118 to DSD-120)."""
+    named = node.operand if isinstance(node, syntax.Unary) and node.operator == "&" else node
+    found = ev.frame.module.globals.get(named.name) if isinstance(named, syntax.Name) else None
     if found is None or not isinstance(found.node, syntax.Variable):
         return
-    if found.node.storage == "extern" and found.node.alignment is None:
-        needed = ev.session.target.fifo_alignment
+    needed, name = ev.session.target.fifo_alignment, found.node.name
+    if found.node.alignment is not None:
+        alignment = ev.integer(found.node.alignment, "an alignment")
+        if alignment < needed:
+            rule = f"but a FIFO needs {needed}; declare it align({needed}) (DSD-118)"
+            ev.fail(node, f"'{name}' has an alignment of {alignment} bytes, {rule}")
+    elif found.node.storage == "extern":
         ev.warn(
             node,
-            f"the definition of '{found.node.name}' needs an alignment of {needed} bytes for a FIFO; say "
+            f"the definition of '{name}' needs an alignment of {needed} bytes for a FIFO; say "
             f"align({needed}) there, and here",
         )
 
@@ -87,7 +99,7 @@ def _fifo_options(ev: Evaluator, node: syntax.Expression) -> dict[str, Attribute
         if action is not None:
             options[name] = action
     for name in ("activate_push", "activate_pop"):
-        task = symbol_of_completion(ev, fields.take(name), node)
+        task = symbol_of_completion(ev, fields, name, node)
         if task is not None:
             options[name] = SymbolRefAttr(task)
     options |= _fifo_registers(ev, fields, node)

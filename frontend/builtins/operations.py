@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...csl import syntax
 from ...dialects import dsd
@@ -23,7 +24,7 @@ from ..types import Type
 from ..values import VOID, Address, Value, boolean, is_ssa
 from .asynchronous import asynchronous
 from .dsds import word
-from .dsrs import emit_on_registers, register_operand
+from .dsrs import FIFO_FILES, emit_on_registers, register_operand
 from .type_facts import warn_program
 
 TABLE = Table("DSD operations")
@@ -60,6 +61,7 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     if registers:
         asked = want is not types.VOID and settings is None
         op: dsd.DsdOperation = emit_on_registers(ev, row, destination, sources, settings, index, asked, node)
+        _verify(ev, op, node)
     else:
         # Only a FIFO can stop an operation, and only a synchronous one.
         fifos = any(isinstance(value.type, dsd.FifoType) for value in (destination, *sources))
@@ -68,8 +70,18 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         op = dsd.OPERATIONS[row.name](
             destination, sources, index=index, asynchronous=settings, with_result=asked, fp16=fp16
         )
+        _verify(ev, op, node)
         ev.code(op)
     return boolean(True if op.result is None else op.result)
+
+
+def _verify(ev: Evaluator, op: dsd.DsdOperation, node: syntax.Builtin) -> None:
+    """Report at the call what an operation may not do by itself or on this machine."""
+    try:
+        op.verify_use()
+        op.verify_target(ev.session.target)
+    except VerifyException as error:
+        ev.fail(node, str(error).replace(op.definition.name, f"@{op.definition.name}", 1))
 
 
 SCALARS_ALONE = frozenset(("fscaleh", "fscales"))
@@ -263,13 +275,21 @@ def _given(
     """Return the operand that a value makes."""
     needed = element_type(ev, row.destination if source is None else row.sources[source])
     data = value.data
+    noun = "the destination" if source is None else f"source {source + 1}"
+    if isinstance(data, FabricDescriptor) and data.output != (source is None):
+        rule = "wavelets are sent to a fabout_dsd" if source is None else "wavelets are received from a fabin_dsd"
+        ev.fail(node, f"{noun} of @{row.name} is a '{value.type}', but {rule} (DSD-102)")
     if isinstance(data, MemoryDescriptor | FabricDescriptor | FifoDescriptor | CircularDescriptor):
         if isinstance(data, MemoryDescriptor) and data.element is not None:
             _check_width(ev, data.element, needed, row, node)
         return materialize(ev, data, needed, node)
     if isinstance(value.type, types.Register):
+        if FIFO_FILES.get(value.type.name, value.type.name) == ("dsr_src1" if source is None else "dsr_dest"):
+            rule = "sources only; use a dsr_dest or dsr_src0 (DSR-010)"
+            if source is not None:
+                rule = "destinations only; use a dsr_src0 or dsr_src1 (DSR-008)"
+            ev.fail(node, f"{noun} of @{row.name} is a '{value.type}', which holds {rule}")
         return register_operand(ev, value, needed, node)
-    noun = "the destination" if source is None else f"source {source + 1}"
     if isinstance(value.type, types.Pointer) and source is None:
         where = data if isinstance(data, Address) else Address(None, 0, 1, data)
         if not row.scalar_destination:

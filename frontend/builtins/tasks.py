@@ -164,7 +164,9 @@ def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: 
     return ev.pe.task_symbol(ev, kind, number, node)
 
 
-def completion_symbol(ev: Evaluator, value: Value, node: syntax.Node) -> str:
+def completion_symbol(
+    ev: Evaluator, value: Value, node: syntax.Node, what: str = "", *, is_activated: bool = False
+) -> str:
     """Return the symbol of the task or queue that the end of an operation activates or unblocks."""
     assert ev.pe is not None
     if isinstance(value.data, Callable):
@@ -172,6 +174,8 @@ def completion_symbol(ev: Evaluator, value: Value, node: syntax.Node) -> str:
         if symbol is not None:
             return symbol
         ev.fail_for_lack(node, f"task '{value.data.name}' is not bound to an id; bind it in a comptime block")
+    if is_activated and value.type is not types.LOCAL_TASK_ID:
+        ev.fail(node, f"{what} takes a task, or the 'local_task_id' of one, not '{value.type}' (DSD-190, DSD-203)")
     state = _states(ev, value, node)  # pyright: ignore[reportArgumentType]
     if state is None:
         ev.fail(node, "the task must be known at compile time here")

@@ -137,7 +137,7 @@ REFUSED = {
             with_access("|i, j, k, l, m|{1, 1, 1, 1, 1} -> a[i + j + k + l + m]", "mem4d_dsd"),
             "5 variables; a DSD has at most 4 dimensions (DSD-057)",
         ),
-        (of("mem4d_dsd", CELLS % "1, 1, 1, 1, 1"), "a mem4d has one to four dimensions, not 5; split the walk"),
+        (of("mem4d_dsd", CELLS % "1, 1, 1, 1, 1"), "a mem4d_dsd has 1 to 4 dimensions, not 5 (DSD-057)"),
     ],
     "DSD-080": [
         (ring("4", "21"), "'.wraparound' is 21, but the buffer has 20 elements"),

@@ -278,16 +278,26 @@ BOUND = "comptime { @bind_local_task(t, @get_local_task_id(9)); }"
 @pytest.mark.parametrize(
     ("fifo", "plain", "operation", "message"),
     [
-        ("dsr_fifo_dest", "dsr_dest", "@mov16(into, HERE)", "is a dest register, which holds destinations only"),
-        ("dsr_fifo_src1", "dsr_src1", "@mov16(HERE, three)", "is a src1 register, which holds sources only"),
+        (
+            "dsr_fifo_dest",
+            "dsr_dest",
+            "@mov16(into, HERE)",
+            "which holds destinations only; use a dsr_src0 or dsr_src1 (DSR-008)",
+        ),
+        (
+            "dsr_fifo_src1",
+            "dsr_src1",
+            "@mov16(HERE, three)",
+            "which holds sources only; use a dsr_dest or dsr_src0 (DSR-010)",
+        ),
     ],
 )
 def test_registers_of_a_fifo_are_used_as_others(csl: Csl, fifo: str, plain: str, operation: str, message: str) -> None:
     """DSR-014: in the positions of the plain type, and through constants, functions and their parameters."""
     text = ROOM.replace("(room)", f"(room, .{{ {NAMED} }})")
     for type in (fifo, plain):
-        used = operation.replace("HERE", f"@get_dsr({type}, 4)")
-        csl.refuses(f"{text}task t() void {{ «{used}»; }}\n{BOUND}", message, lower=True)
+        used = operation.replace("HERE", f"«@get_dsr({type}, 4)»")
+        csl.refuses(f"{text}task t() void {{ {used}; }}\n{BOUND}", f"is a '{type}', {message}")
     handed = """
     const in = @get_dsr(dsr_fifo_dest, 4);
     fn out_of() dsr_fifo_src1 { return @get_dsr(dsr_fifo_src1, 4); }

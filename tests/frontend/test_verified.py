@@ -46,13 +46,13 @@ FABOUT = ".extent = 2, .output_queue = @get_output_queue(2), .fabric_color = @ge
             "wse2",
             "var buffer align(2) = @zeros([8]u16);\nconst fifo = @allocate_fifo(buffer, .{});\n"
             "fn f() void { @mov16(fifo, 3); }",
-            r"pe\.csl:6:14: error: FIFO @.* uses buffer @buffer with alignment 2, but wse2 needs 4 bytes",
+            r"pe\.csl:6:29: error: 'buffer' has an alignment of 2 bytes, but a FIFO needs 4; declare it align\(4\)",
         ),
         (
             "wse2",
             f"const d = @get_dsd(fabout_dsd, .{{ {FABOUT}, .priority = .{{ .high = true }} }});\n"
             "fn f() void { @mov32(d, 3); }",
-            r"pe\.csl:6:22: error: on wse2 a fabric descriptor has no priority; give it to the operation",
+            r"pe\.csl:5:32: error: '.priority' of a DSD does not exist on WSE-2 \(DSD-101\); give it to the operation",
         ),
     ],
 )  # fmt: skip

@@ -54,6 +54,17 @@ def test_mistakes_in_csl(layout: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert all(note.keys() == found.keys() and note["severity"] == "note" for note in found["notes"])
 
 
+def test_a_rule_that_is_broken(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each of several errors has the rule that its message names."""
+    (layout / "pe.csl").write_text(
+        "param n: i16;\nvar a = @zeros([4]i16);\n"
+        "const d = @get_dsd(mem4d_dsd, .{ .base_address = &a, .extent = .{ 1, 1, 1, 1, 1 } });\n"
+        "const e = @set_dsd_length(3, 3);\ncomptime { _ = d; _ = e; }\n"
+    )
+    found = told(capsys, lambda: cslc.main(["layout.csl", "--json", "--params=n:1"]))
+    assert [(each["line"], each["code"]) for each in found] == [(3, "DSD-057"), (4, None)]
+
+
 def test_mistakes_in_flags(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = told(capsys, lambda: cslc.main(["layout.csl", "--json", "--parms=n:1"]))
     assert "did you mean --params?" in found["message"]

@@ -626,3 +626,28 @@ def test_an_artifact_for_another_machine() -> None:
 
     with pytest.raises(SdkError, match=r"was compiled for wse2; pass target=SdkTarget\.WSE2"):
         SdkRuntime(artifacts, get_platform(), memcpy_required=False)
+
+
+def test_all_errors_of_csl_files_and_params_are_shown(directory: Path) -> None:
+    """Each at its place: those of two files, and those of params of two regions."""
+    text = """param n: i16; var z: i16 = 0;
+    var x: i16 = 1.5;
+    task t() void { x += 1; z = nothing; }
+    comptime { @bind_local_task(t, @get_local_task_id(8)); _ = @get_input_queue(99); }
+    """
+    (directory / "first.csl").write_text(text)
+    (directory / "second.csl").write_text("param n: i16;\nvar y: u32 = -1;\ncomptime { _ = &y; }\n")
+    layout = make("wse3")
+    layout.create_code_region("first.csl", "first", 1, 1).set_param_all("n", 1)
+    layout.create_code_region("second.csl", "second", 1, 1).set_param_all("n", 1)
+    third = layout.create_code_region("second.csl", "third", 1, 1)
+    third.set_param_all("n", Color("c"))  # color for n
+    third.set_param_all("m", 1)  # no param m
+    with pytest.raises(SdkError) as raised:
+        layout.compile("out")
+    shown = str(raised.value)
+    places = re.findall(r"^(\S+?):(\d+)(?::\d+)?: error: ", shown, re.MULTILINE)
+    assert [(Path(path).name, int(line)) for path, line in places] == [
+        ("first.csl", 2), ("first.csl", 3), ("first.csl", 4), ("second.csl", 2),
+        (Path(__file__).name, line_of("color for n")), (Path(__file__).name, line_of("no param m")),
+    ], shown  # fmt: skip
