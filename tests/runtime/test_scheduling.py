@@ -696,3 +696,10 @@ def test_tasks_that_only_signal_take_their_cycles(count: int) -> None:
 
     timing = targets.get("wse3").timing
     assert cycles(count) - cycles(0) == count * (timing.task_start + 3 * timing.task_control)
+
+
+def test_task_that_only_activates_itself_ends_at_the_step_limit() -> None:
+    made = machine(task("t", "flow.activate @t") + main("flow.activate @t"))
+    made.launch("main", ())
+    with pytest.raises(LoomError, match="step limit"):
+        made.run(1000)
