@@ -14,6 +14,9 @@ from xdsl.ir import Dialect
 _SHARED = "machine"
 """The one folder here that is not a dialect: what `wse`, `dsd`, `dsr` and `flow` have in common."""
 
+_EXTENDED = "arith"
+"""The dialect of xDSL that we add operations to, in the module here that is named as it is."""
+
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
     """Return what loads each dialect, by name: every folder here is one, named as the folder is."""
@@ -32,6 +35,7 @@ def _load(name: str) -> Dialect:
 def context() -> Context:
     """Return an xDSL context that knows our dialects and xDSL's own, each loaded when first met."""
     ctx = Context()
-    for name, load in {**get_xdsl_dialects(), **get_all_dialects()}.items():
+    extended = {_EXTENDED: partial(_load, _EXTENDED)}
+    for name, load in {**get_xdsl_dialects(), **get_all_dialects(), **extended}.items():
         ctx.register_dialect(name, load)
     return ctx

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
+from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
@@ -18,10 +20,13 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..diagnostics.errors import LoomError, from_parse_error, one_line
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
+
+_T = TypeVar("_T")
 
 _QUOTES = re.compile(r'//[^\n]*+|"(?P<string>(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+")?')
 """Comments, strings, and, without a group `string`, quotation marks that begin none. Takes linear time; xDSL's own
@@ -87,6 +92,18 @@ class LocatingParser(Parser):
                 )
             case _:
                 return error.msg
+
+    def parse_comma_separated_list(
+        self, delimiter: Parser.Delimiter, parse: Callable[[], _T], context_msg: str = ""
+    ) -> list[_T]:
+        """Parse a list; MLIR lets the parentheses around types away where there is one, as in `scf.if %c -> i32`."""
+        is_types = delimiter is self.Delimiter.PAREN and getattr(parse, "__name__", "") in (
+            "parse_type",
+            "parse_attribute",
+        )
+        if is_types and self._current_token.kind is not MLIRTokenKind.L_PAREN:
+            return [parse()]
+        return super().parse_comma_separated_list(delimiter, parse, context_msg)
 
     def parse_integer(self, allow_boolean: bool = True, allow_negative: bool = True, context_msg: str = "") -> int:
         """Parse an integer; one that the attribute that holds it would wrap around is an error."""

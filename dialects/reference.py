@@ -32,8 +32,12 @@ from xdsl.irdl import (
     VariadicDef,
 )
 
+from ..operations import pto_instructions
+from ..operations.pto_instructions import instruction
 from . import get_all_dialects
 from .dsd import DsdOperation
+from .pto.instructions import InstructionOp
+from .pto.tiles import TableOperation
 
 DIRECTORY = Path(__file__).parent.parent / "docs" / "reference"
 """Where the pages are in a checkout."""
@@ -55,12 +59,19 @@ def page(dialect: Dialect, module_documentation: str) -> str:
     ]
     lines += _attributes("Types", [a for a in attributes if issubclass(a, TypeAttribute)], "!")
     lines += _attributes("Attributes", [a for a in attributes if not issubclass(a, TypeAttribute)], "#")
-    described = [op for op in operations if op not in table]
+    functions = [op for op in operations if issubclass(op, TableOperation)]
+    instructions = [op for op in operations if issubclass(op, InstructionOp)]
+    rows: set[type[Operation]] = {*table, *functions, *instructions}
+    described = [op for op in operations if op not in rows]
     lines += ["", "## Operations", "", ", ".join(f"[{op.name}](#{_anchor(op.name)})" for op in described)]
     for op in described:
         lines += _operation(op)
     if table:
         lines += _table(table)
+    if functions:
+        lines += _tile_functions(functions)
+    if instructions:
+        lines += _instructions()
     return "\n".join(lines) + "\n"
 
 
@@ -172,6 +183,38 @@ def _table(operations: Sequence[type[DsdOperation]]) -> Iterator[str]:
         pointer = "yes" if row.scalar_destination else "no"
         rate = f"{row.simd[0]}, {row.simd[1]}"
         yield f"| `{op.name}` | {row.summary} | {row.destination} | {sources} | {pointer} | {rate} |"
+
+
+def _tile_functions(operations: Sequence[type[TableOperation]]) -> Iterator[str]:
+    """Yield the operations that are a function of whole tiles, one row each."""
+    yield from ("", "## Tile functions", "", _documentation(TableOperation), "")
+    yield "They are written `pto.tadd ins(%a, %b : <types>) outs(%c : <type>) {...}`."
+    yield from ("", "| operation | what it computes | operands | mode |", "|---|---|---|---|")
+    for op in operations:
+        row = op.table_row()
+        operands = [kind.replace("_", " ") for kind in row.operands]
+        if row.scratch:
+            operands.insert(len(operands) if row.scratch_at is None else row.scratch_at, "*scratch*")
+        mode = "" if row.mode is None else f"`{row.mode[0]}`"
+        yield f"| `{op.name}` | {row.summary} | {', '.join(operands)} | {mode} |"
+
+
+def _instructions() -> Iterator[str]:
+    """Yield the instructions that are rows of tables, by table."""
+    documentation = inspect.cleandoc(instruction.__doc__ or "").partition("\n")[2].strip()
+    yield from ("", "## Instructions", "")
+    yield "Each takes a row: its name, what it does, and its text. " + documentation
+    for module in pto_instructions.MODULES:
+        yield from ("", f"### {_title(module.__name__)}", "", inspect.cleandoc(module.__doc__ or ""), "")
+        yield from ("| instruction | what it does | text |", "|---|---|---|")
+        for row in module.TABLE:
+            text = "generic form: " if row.is_generic else ""
+            shown = row.text.replace("|", "\\|")
+            yield f"| `pto.{row.name}` | {row.summary} | {text}`` {shown} `` |"
+
+
+def _title(module: str) -> str:
+    return module.rpartition(".")[2].replace("_", " ").capitalize()
 
 
 def pages() -> dict[str, str]:

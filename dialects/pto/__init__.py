@@ -12,10 +12,37 @@ The text form is the public compiler's own; the instruction set's manual defines
 from __future__ import annotations
 
 from ..members import dialect_of
-from . import attributes, buffers, frontend_pipes, internal_pipes, kernels, memory, tile_functions, tiles, types
+from . import (
+    attributes,
+    buffers,
+    enumerations,
+    frontend_pipes,
+    instructions,
+    internal_pipes,
+    kernels,
+    memory,
+    registers,
+    strided_vectors,
+    tile_functions,
+    tiles,
+    types,
+)
 
 Pto = dialect_of(
-    "pto", types, attributes, frontend_pipes, internal_pipes, buffers, memory, tiles, tile_functions, kernels
+    "pto",
+    types,
+    registers,
+    strided_vectors,
+    attributes,
+    enumerations,
+    frontend_pipes,
+    internal_pipes,
+    buffers,
+    memory,
+    tiles,
+    tile_functions,
+    kernels,
+    instructions,
 )
 
 __all__ = ["Pto"]

@@ -1,148 +1,30 @@
-"""Tile functions: the operations on whole tiles that have a row in `pto_tiles`, one class each.
+"""Tile functions: the operations on whole tiles that have a row in `pto_tiles`, one class each, made from the row.
 
-A class takes its docstring, its operands and the shapes that it accepts from the row.
+`TRowSumOp` is `pto.trowsum`, and `TMatmulAccOp` is `pto.tmatmul.acc`. A class takes its docstring, its operands and the
+shapes that it accepts from the row.
 """
 
 from __future__ import annotations
 
+import re
+
+from ...operations.pto_tiles import OPERATIONS as ROWS
 from .tiles import TableOperation, table_operation
 
-
-@table_operation
-class TAddOp(TableOperation):
-    name = "pto.tadd"
+_WORDS = re.compile(r"row|col|expand|arg|fill|exp(?=dif)|part|[a-z0-9]+")
+"""The words that a name is made of; what follows the last of the prefixes is one word."""
 
 
-@table_operation
-class TAddsOp(TableOperation):
-    name = "pto.tadds"
+def class_name(name: str) -> str:
+    """Return the name of the class of an operation, called `name` without `pto.`."""
+    words = [word for part in name.removeprefix("t").split(".") for word in _WORDS.findall(part)]
+    return f"T{''.join(word.capitalize() for word in words)}Op"
 
 
-@table_operation
-class TSubOp(TableOperation):
-    name = "pto.tsub"
+OPERATIONS: dict[str, type[TableOperation]] = {
+    name: table_operation(type(class_name(name), (TableOperation,), {"name": f"pto.{name}", "__module__": __name__}))
+    for name in ROWS
+}
+"""The classes by name without `pto.`."""
 
-
-@table_operation
-class TSubsOp(TableOperation):
-    name = "pto.tsubs"
-
-
-@table_operation
-class TMulOp(TableOperation):
-    name = "pto.tmul"
-
-
-@table_operation
-class TMulsOp(TableOperation):
-    name = "pto.tmuls"
-
-
-@table_operation
-class TDivOp(TableOperation):
-    name = "pto.tdiv"
-
-
-@table_operation
-class TMaxOp(TableOperation):
-    name = "pto.tmax"
-
-
-@table_operation
-class TMaxsOp(TableOperation):
-    name = "pto.tmaxs"
-
-
-@table_operation
-class TMinsOp(TableOperation):
-    name = "pto.tmins"
-
-
-@table_operation
-class TNegOp(TableOperation):
-    name = "pto.tneg"
-
-
-@table_operation
-class TExpOp(TableOperation):
-    name = "pto.texp"
-
-
-@table_operation
-class TLogOp(TableOperation):
-    name = "pto.tlog"
-
-
-@table_operation
-class TSqrtOp(TableOperation):
-    name = "pto.tsqrt"
-
-
-@table_operation
-class TRecipOp(TableOperation):
-    name = "pto.trecip"
-
-
-@table_operation
-class TExpandsOp(TableOperation):
-    name = "pto.texpands"
-
-
-@table_operation
-class TRowSumOp(TableOperation):
-    name = "pto.trowsum"
-
-
-@table_operation
-class TRowMaxOp(TableOperation):
-    name = "pto.trowmax"
-
-
-@table_operation
-class TRowExpandMulOp(TableOperation):
-    name = "pto.trowexpandmul"
-
-
-@table_operation
-class TRowExpandSubOp(TableOperation):
-    name = "pto.trowexpandsub"
-
-
-@table_operation
-class TRowExpandDivOp(TableOperation):
-    name = "pto.trowexpanddiv"
-
-
-@table_operation
-class TColExpandOp(TableOperation):
-    name = "pto.tcolexpand"
-
-
-@table_operation
-class TColExpandAddOp(TableOperation):
-    name = "pto.tcolexpandadd"
-
-
-@table_operation
-class TColExpandMulOp(TableOperation):
-    name = "pto.tcolexpandmul"
-
-
-@table_operation
-class TConcatOp(TableOperation):
-    name = "pto.tconcat"
-
-
-@table_operation
-class TFillPadOp(TableOperation):
-    name = "pto.tfillpad"
-
-
-@table_operation
-class TMatmulOp(TableOperation):
-    name = "pto.tmatmul"
-
-
-@table_operation
-class TMatmulAccOp(TableOperation):
-    name = "pto.tmatmul.acc"
+globals().update({operation.__name__: operation for operation in OPERATIONS.values()})

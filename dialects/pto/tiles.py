@@ -6,9 +6,10 @@ their row of `pto_tiles`, and are in `tile_functions`; the others move tiles bet
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar, cast
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i64
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, IndexType, IntegerType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -27,7 +28,7 @@ from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from ...operations import pto_tiles
 from ...targets.chip import MAX_PRODUCT_EXTENT
 from ..members import members
-from . import attributes
+from . import attributes, enumerations
 from .assembly import (
     parse_attribute_list,
     parse_ins,
@@ -53,10 +54,10 @@ from .attributes import (
     StorePhaseAttr,
 )
 from .kernels import fail
-from .types import DYNAMIC, PartitionTensorViewType, TensorViewType, TileBufType
+from .types import DYNAMIC, PackedType, PartitionTensorViewType, TensorViewType, TileBufType
 
 _INDEX = IndexType()
-_ATTRIBUTE_BY_NAME = {attribute.name: attribute for attribute in members(Attribute, attributes)}
+_ATTRIBUTE_BY_NAME = {attribute.name: attribute for attribute in members(Attribute, attributes, enumerations)}
 
 
 class TileEffects(MemoryEffect):
@@ -117,20 +118,50 @@ class TableOperation(TileOperation):
     @property
     def scratch(self) -> SSAValue | None:
         """The tile for intermediate results, if there is one."""
-        count = len(self.table_row().operands)
-        return self.inputs[count] if len(self.inputs) > count else None
+        row = self.table_row()
+        place = len(row.operands) if row.scratch_at is None else row.scratch_at
+        return self.inputs[place] if len(self.inputs) > len(row.operands) else None
+
+    @property
+    def sources(self) -> Sequence[SSAValue]:
+        """What the function computes with: the inputs without the tile for intermediate results."""
+        row = self.table_row()
+        place = len(row.operands) if row.scratch_at is None else row.scratch_at
+        return [x for n, x in enumerate(self.inputs) if n != place or len(self.inputs) <= len(row.operands)]
+
+    @property
+    def mode(self) -> Attribute | None:
+        """How the operation computes, where there is a choice."""
+        mode = self.table_row().mode
+        return None if mode is None else self.properties.get(mode[0])
 
     @classmethod
     def parse(cls, parser: Parser) -> TableOperation:
-        inputs = parse_ins(parser)
+        parser.parse_keyword("ins")
+        with parser.in_parens():
+            operands = parse_operands(parser)
+            inside = parser.parse_optional_attr_dict() if cls.table_row().mode_inside else {}
+            parser.parse_punctuation(":")
+            inputs = parse_types_of(parser, operands)
         destination = parse_outs(parser)
         properties, attributes = parse_attribute_list(parser, cls)
+        own = cls.get_irdl_definition().properties
+        properties |= {name: value for name, value in inside.items() if name in own}
+        attributes |= {name: value for name, value in inside.items() if name not in own}
         return cls.build(operands=[inputs, destination], properties=properties, attributes=attributes)
 
     def print(self, printer: Printer) -> None:
-        print_ins(printer, self.inputs)
+        row = self.table_row()
+        inside = row.mode_inside == "always" or (row.mode_inside == "scratch" and self.scratch is not None)
+        printer.print_string(" ins")
+        with printer.in_parens():
+            printer.print_list(self.inputs, printer.print_operand)
+            if inside:
+                printer.print_op_attributes(self.properties)
+            printer.print_string(" : ")
+            printer.print_list(self.inputs, lambda operand: printer.print_attribute(operand.type))
         print_outs(printer, self.dst)
-        print_attribute_list(printer, self)
+        print_attribute_list(printer, self, but=tuple(self.properties) if inside else ())
 
     def verify_(self) -> None:
         row = self.table_row()
@@ -140,11 +171,14 @@ class TableOperation(TileOperation):
             fail(self, f"expects {counts} operands in ins(...), not {len(self.inputs)}; correct them")
         destination = _tile(self, self.dst, "outs(...)")
         tiles: list[TileBufType] = []
-        for position, (kind, operand) in enumerate(zip(row.operands, self.inputs, strict=False), 1):
-            if kind != "scalar":
+        if row.operands == ("either", "either") and sum(isinstance(x.type, TileBufType) for x in self.inputs) != 1:
+            fail(self, "expected exactly one tile_buf operand and one scalar operand; correct them")
+        for position, (kind, operand) in enumerate(zip(row.operands, self.sources, strict=True), 1):
+            if kind == "scalar" or (kind == "either" and not isinstance(operand.type, TileBufType)):
+                if not isinstance(operand.type, IntegerType | AnyFloat):
+                    fail(self, f"expects operand {position} to be a number, not {operand.type}")
+            else:
                 tiles.append(_tile(self, operand, f"operand {position}"))
-            elif not isinstance(operand.type, IntegerType | AnyFloat):
-                fail(self, f"expects operand {position} to be a number, not {operand.type}")
         if self.scratch is not None:
             _tile(self, self.scratch, f"operand {len(self.inputs)}")
         self._verify_shapes(row, tiles, destination)
@@ -164,10 +198,13 @@ class TableOperation(TileOperation):
                 good = _agree(first[0], rows) and _agree(second[0], rows)
                 good = good and (not known or first[1] + second[1] == columns)
                 rule = "tiles of the same valid rows, and a result as wide as both together"
+            case "column_reduction":
+                good = _agree(first[1], columns)
+                rule = "the result to have as many valid columns as the tile"
             case "product":
                 self._verify_product(tiles, result)
                 return
-            case "padding" | "reshape":
+            case "padding" | "reshape" | "transposition" | "packing" | "counting":
                 return
         if not good:
             shapes = " and ".join(_shape_text(tile) for tile in (*tiles, result))
@@ -175,7 +212,7 @@ class TableOperation(TileOperation):
 
     def _verify_product(self, tiles: list[TileBufType], result: TileBufType) -> None:
         """Check the memories and sizes of a product; valid extents of the result play no part (`TMATMUL_IMPL`)."""
-        *totals, left, right = tiles
+        *totals, left, right = tiles if self.table_row().operands[-1] != "bias" else tiles[:-1]
         locations = tuple(tile.location for tile in (left, right, *totals, result))
         if locations[:2] != (AddressSpace.LEFT, AddressSpace.RIGHT) or set(locations[2:]) != {AddressSpace.ACC}:
             found = ", ".join(location.value for location in locations)
@@ -199,7 +236,7 @@ class TableOperation(TileOperation):
         fits = all(
             (kind == "per_column" or _agree(tile.valid_shape[0], rows)) and _agree(tile.valid_shape[1], columns)
             # The elements for each row may be in a row themselves.
-            for kind, tile in zip((kind for kind in row.operands if kind != "scalar"), tiles, strict=True)
+            for kind, tile in zip((kind for kind in row.operands if kind != "scalar"), tiles, strict=False)
             if kind != "per_row"
         )
         if row.operands == ("per_column",):
@@ -222,6 +259,9 @@ _OPERAND_TEXT = {
     "per_row": "tile with an element for each row",
     "per_column": "tile with an element for each column",
     "scalar": "scalar",
+    "either": "tile or scalar",
+    "mask": "tile with a bit for each element",
+    "bias": "row of biases",
 }
 
 
@@ -233,7 +273,7 @@ def table_operation(operation: type[_OperationT]) -> type[_OperationT]:
     operation.__doc__ = f"{row.summary[0].upper()}{row.summary[1:]}. `ins`: {', '.join(operands)}."
     if row.mode is not None:
         name, attribute = row.mode
-        setattr(operation, name, opt_prop_def(_ATTRIBUTE_BY_NAME[attribute]))
+        setattr(operation, name, opt_prop_def(BoolAttr if attribute == "bool" else _ATTRIBUTE_BY_NAME[attribute]))
     return irdl_op_definition(operation)
 
 
@@ -494,6 +534,8 @@ class TCvtOp(TileOperation):
 
     def verify_(self) -> None:
         source, result = _tile(self, self.src, "ins(...)"), _tile(self, self.dst, "outs(...)")
+        if any(isinstance(tile.element_type, PackedType) for tile in (source, result)):
+            return  # several elements may be one
         if not all(map(_agree, source.valid_shape, result.valid_shape)):
             fail(
                 self,

@@ -327,7 +327,7 @@ class TileBufType(ParametrizedAttribute, TypeAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             if parser.parse_optional_keyword("loc") is None:
-                return _parse_compact_tile(parser)
+                return parse_compact_tile(parser)[0].parameters
             parser.parse_punctuation("=")
             return _parse_full_tile(parser)
 
@@ -384,8 +384,8 @@ def _parse_full_tile(parser: AttrParser) -> Sequence[Attribute]:
     return tile.parameters
 
 
-def _parse_compact_tile(parser: AttrParser) -> Sequence[Attribute]:
-    """Parse the fields of a tile in the short form, between `<` and `>`."""
+def parse_compact_tile(parser: AttrParser, *, has_count: bool = False) -> tuple[TileBufType, int | None]:
+    """Parse the fields of a tile in the short form, between `<` and `>`, and of several tiles also `count=2`."""
     start = parser.pos
     location = _parse_name(parser, TILE_SPACES, "unknown loc")
     parser.parse_punctuation(",")
@@ -414,13 +414,16 @@ def _parse_compact_tile(parser: AttrParser) -> Sequence[Attribute]:
                 slayout = _parse_name(parser, list(SLayout), "unknown slayout")
             case "fractal" | "pad" | "compact":
                 numbers[key] = parser.parse_integer(allow_boolean=False)
+            case "count" if has_count:
+                numbers[key] = parser.parse_integer(allow_boolean=False)
             case _:
                 parser.raise_error(f"unknown key in tile_buf compact syntax: {key}", position, parser.pos)
+    count = numbers.pop("count", None)
     with _errors_from(parser, start):
         tile = TileBufType.get(
             location, element_type, (rows, columns), valid, blayout=blayout, slayout=slayout, **numbers
         )
-    return tile.parameters
+    return tile, count
 
 
 def _two(parser: AttrParser, extents: Sequence[int], position: int, message: str) -> tuple[int, int]:
@@ -476,7 +479,13 @@ class PackedType(ParametrizedAttribute, TypeAttribute, ABC):
     @property
     def bits(self) -> int:
         """The width in memory."""
-        return 16 if isinstance(self, HiF8x2Type) else 8
+        match self:
+            case BF16x2Type():
+                return 32
+            case HiF8x2Type():
+                return 16
+            case _:
+                return 8
 
 
 @irdl_attr_definition
@@ -512,3 +521,10 @@ class F4E2M1x2Type(PackedType):
     """Two 4-bit floats with 2 bits of exponent in a byte, `!pto.f4E2M1x2`."""
 
     name = "pto.f4E2M1x2"
+
+
+@irdl_attr_definition
+class BF16x2Type(PackedType):
+    """Two `bf16` in 32 bits, `!pto.bf16x2`."""
+
+    name = "pto.bf16x2"

@@ -16,6 +16,7 @@ from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
 from ...dialects.pto.frontend_pipes import SetQuantOp
+from ...dialects.pto.instructions import InstructionOp
 from ...dialects.pto.internal_pipes import (
     InitializePipeOp,
     TAllocOp,
@@ -58,6 +59,7 @@ from .barriers import Barriers
 from .control_flow import ControlFlow, single_block
 from .emission import Emitter
 from .handles import Handles, is_handle, lowered, pointed
+from .instructions import Instructions
 from .pipes import Machine, Pipes, Plan
 from .tile_operations import CONVERTER, TileOperations
 from .unused import erase_unused
@@ -91,6 +93,7 @@ class KernelLowering:
         self.lane = self._lane()
         self.tiles = TileOperations(self.emitter, self.handles, machine.chip)
         self.pipes = Pipes(self.emitter, self.handles, core, machine, plans, self.lane, self.tiles.convert_push)
+        self.instructions = Instructions(self.emitter, self.handles, self.tiles, self.spaces, self._bind)
         self.control_flow = ControlFlow(self.emitter, self.handles, self._body)
         self._opened: list[list[InitializePipeOp]] = []
         self._active: list[FuncOp] = []
@@ -175,6 +178,8 @@ class KernelLowering:
         match op:
             case TileOperation():
                 self.tiles.lower(op)
+            case InstructionOp():
+                self.instructions.lower(op)
             case arith.SelectOp() if is_handle(op.result):
                 self.control_flow.select(op)
             case _ if op.dialect_name() in SCALAR_DIALECTS:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf, prod
 from typing import cast
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
+    BoolAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
     Signedness,
@@ -20,7 +22,7 @@ from xdsl.dialects.builtin import (
     f32,
     i32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
@@ -44,6 +46,7 @@ from ...dialects.pto.tiles import TableOperation, TCvtOp, TExtractOp, TileOperat
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
 from ...operations import integers
 from ...operations.pto_tiles import Operand
+from ...operations.tile_functions import FUNCTIONS
 from .emission import Emitter
 from .handles import Handles, lowered
 from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
@@ -84,15 +87,15 @@ class TileOperations:
             case TLoadOp():
                 self._load(op)
             case TStoreOp():
-                options = self._relu(op, op.reluPreMode)
+                options = self.relu(op, op.reluPreMode)
                 if op.atomicType is not None and op.atomicType.data is AtomicType.ADD:
                     options["accumulate"] = UnitAttr()
                 source = self._view(op.src)
                 target = self._matrix(op, self._view(op.dst), source)
-                self._move(op, target, source, op.src, op.fp, op.preQuantScalar, options)
+                self.move(op, target, source, op.src, op.fp, op.preQuantScalar, options)
             case TMovOp():
-                options = self._relu(op, op.reluPreMode)
-                self._move(op, self._view(op.dst), self._view(op.src), op.src, op.fp, op.preQuantScalar, options)
+                options = self.relu(op, op.reluPreMode)
+                self.move(op, self._view(op.dst), self._view(op.src), op.src, op.fp, op.preQuantScalar, options)
             case TExtractOp():
                 target = self._view(op.dst)
                 offsets = [self.handles.number(op.indexRow), self.handles.number(op.indexCol)]
@@ -102,8 +105,8 @@ class TileOperations:
                     message = "what is extracted stays within the tile; correct the indices or the valid shape"
                     self.emitter.within(offset, extent, limit, message)
                 source = self.emitter.part(self._view(op.src), offsets, target.extents)
-                options = self._relu(op, op.reluPreMode)
-                self._move(op, target, source, op.src, op.fp, op.preQuantScalar, options)
+                options = self.relu(op, op.reluPreMode)
+                self.move(op, target, source, op.src, op.fp, op.preQuantScalar, options)
             case TCvtOp():
                 self._copy(op, self._view(op.dst), self._view(op.src), self._conversion(op))
             case TableOperation():
@@ -184,7 +187,8 @@ class TileOperations:
                 options["wrap"] = UnitAttr()
         return options
 
-    def _relu(self, op: Operation, mode: ReluPreModeAttr | None) -> dict[str, Attribute]:
+    def relu(self, op: Operation, mode: ReluPreModeAttr | None) -> dict[str, Attribute]:
+        """Return the options of a copy for a ramp; raises LoomError for one that has no counterpart."""
         if mode is None or mode.data is ReluPreMode.NO_RELU:
             return {}
         if mode.data is not ReluPreMode.NORMAL_RELU:
@@ -193,7 +197,7 @@ class TileOperations:
 
     # Out of the accumulator --------------------------------------------------------------------
 
-    def _move(
+    def move(
         self,
         op: Operation,
         target: View,
@@ -222,6 +226,15 @@ class TileOperations:
         scaled = View(CONVERTER, f32, 0, source.extents, (tile.type.columns, 1))
         self.emitter.apply("multiply", scaled, [source, factor])
         return scaled
+
+    def intermediate(self, op: Operation, tile: SSAValue, view: View) -> View:
+        """Return a tile as another one, in a space that only conversions use."""
+        assert isinstance(tile.type, TileBufType)
+        size = tile.type.bytes
+        if size is None:
+            raise refusal(op, f"uses elements of type {view.element}, whose size is unknown")
+        self.converter_bytes = max(self.converter_bytes, size)
+        return View(CONVERTER, view.element, 0, view.extents, (tile.type.columns, 1))
 
     def _factors(self, op: Operation, view: View, extents: Sequence[Number]) -> View:
         """Return one scale for each column; the lower half of 64 bits is a 32-bit float."""
@@ -268,8 +281,11 @@ class TileOperations:
         target = self._view(op.dst)
         rows, columns = target.extents
         sources = [
-            self._source(kind, operand, rows, columns) for kind, operand in zip(row.operands, op.inputs, strict=False)
+            self._source(kind, operand, rows, columns) for kind, operand in zip(row.operands, op.sources, strict=True)
         ]
+        if row.function not in FUNCTIONS:
+            self._composed(op, target, sources)
+            return
         options: dict[str, Attribute] = {}
         if row.shape == "row_reduction":
             target = replace(target, extents=(rows, 1))
@@ -283,6 +299,79 @@ class TileOperations:
             target, sources = self._product(op, target, sources)
         self.emitter.apply(row.function, target, sources, options)
 
+    def _composed(self, op: TableOperation, target: View, sources: list[View | SSAValue]) -> None:
+        """Lower what is several tile functions, or one of a turned tile."""
+        _, columns = target.extents
+        apply = self.emitter.apply
+        match op.table_row().function:
+            case "reciprocal_square_root":
+                apply("square_root", target, sources)
+                apply("reciprocal", target, [target])
+            case "absolute":
+                negative = self.intermediate(op, op.dst, target)
+                apply("negate", negative, sources)
+                apply("maximum", target, [*sources, negative])
+            case "rectify":
+                apply("copy", target, sources, {"relu": UnitAttr()})
+            case "exponential_difference":
+                apply("subtract", target, sources)
+                apply("exponential", target, [target])
+            case "transpose":
+                source = _tile(sources[0])
+                self._copy(op, self._holding(op, target, op.dst.type, source.extents[::-1]), _turned(source))
+            case "column_sum" | "column_maximum" as function:
+                into = _turned(replace(target, extents=(1, columns)))
+                apply(function.replace("column", "row"), into, [_turned(_tile(sources[0]))])
+            case "count_up":
+                step = -1 if op.mode == BoolAttr.from_bool(True) else 1
+                self._count(target, self.handles.value(op.sources[0]), step)
+            case "matrix_multiply_bias":
+                left, right, bias = map(_tile, sources)
+                whole, factors = self._product(op, target, [left, right])
+                apply("matrix_multiply", whole, factors)
+                apply("add", whole, [whole, replace(bias, extents=(1, whole.extents[1]))])
+            case function:
+                raise refusal(op, f"computes {function.replace('_', ' ')}, which has no counterpart in `flow` yet")
+
+    def _count(self, target: View, first: SSAValue, step: int) -> None:
+        """Write numbers that count from the first, row by row."""
+        _, columns = target.extents
+        number = self.emitter.integer(first)
+
+        def write(row: Number, column: Number) -> None:
+            place = self.emitter.add(self.emitter.multiply(row, columns), column)
+            value = self.emitter.value(self.emitter.add(number, self.emitter.multiply(place, step)))
+            if value.type != lowered(target.element):
+                value = self.emitter.make(arith.TruncIOp(value, cast("IntegerType", lowered(target.element))))
+            self.emitter.apply("fill", self.emitter.part(target, (row, column), (1, 1)), [value])
+
+        self.each(target.extents, write)
+
+    def each(self, extents: Sequence[Number], write: Callable[[Number, Number], None]) -> None:
+        """Do something for each row and column."""
+
+        def loop(extent: Number, body: Callable[[Number], None]) -> None:
+            if extent == 1:
+                body(0)
+                return
+            index = IndexType()
+            zero, one = self.emitter.constant(0, index), self.emitter.constant(1, index)
+            until = self.emitter.make(arith.IndexCastOp(self.emitter.value(extent), index))
+            block = Block(arg_types=[index])
+            with self.emitter.inside(block):
+                body(self.emitter.integer(block.args[0]))
+                self.emitter.append(scf.YieldOp())
+            self.emitter.append(scf.ForOp(zero, until, one, [], Region(block)))
+
+        loop(extents[0], lambda row: loop(extents[1], lambda column: write(row, column)))
+
+    def _holding(self, op: Operation, target: View, tile: Attribute, extents: tuple[Number, ...]) -> View:
+        """Return the part of a tile that has these extents, which may be more than its valid ones."""
+        assert isinstance(tile, TileBufType)
+        for extent, whole, what in zip(extents, tile.shape, ("rows", "columns"), strict=True):
+            self.emitter.at_most(extent, whole, f"the result of {op.name} has room for all {what}")
+        return replace(target, extents=extents)
+
     def _product(
         self, op: TableOperation, target: View, sources: list[View | SSAValue]
     ) -> tuple[View, list[View | SSAValue]]:
@@ -293,7 +382,9 @@ class TileOperations:
         """
         *totals, left, right = map(_tile, sources)
         (rows, inner), columns = left.extents, right.extents[1]
-        of_left, of_right, of_result = (cast("TileBufType", tile.type) for tile in (*op.inputs[-2:], op.dst))
+        of_left, of_right, of_result = (
+            cast("TileBufType", tile.type) for tile in (*op.sources[len(totals) :][:2], op.dst)
+        )
         for number, most, room, what in (
             (rows, of_left.rows, of_result.rows, "the accumulator has a row for each valid row of the left tile"),
             (columns, of_right.columns, of_result.columns, "the accumulator has a column for each of the right tile"),
@@ -302,14 +393,16 @@ class TileOperations:
             if most > room:
                 self.emitter.at_most(number, room, what)
         extents = (rows, columns)
-        return replace(target, extents=extents), [
-            *(replace(total, extents=extents) for total in totals), left, replace(right, extents=(inner, columns)),
-        ]  # fmt: skip
+        found: list[View | SSAValue] = [replace(total, extents=extents) for total in totals]
+        found += [left, replace(right, extents=(inner, columns))]
+        return replace(target, extents=extents), found
 
     def _source(self, kind: Operand, operand: SSAValue, rows: Number, columns: Number) -> View | SSAValue:
         match kind:
-            case "tile":
+            case "tile" | "mask" | "bias":
                 return self._view(operand)
+            case "either":
+                return self._view(operand) if isinstance(operand.type, TileBufType) else self.handles.value(operand)
             case "per_row":
                 return self._column(self._view(operand), operand.type, rows)
             case "per_column":
@@ -371,17 +464,18 @@ class TileOperations:
 
     def load(self, op: LoadScalarOp) -> None:
         """Lower `pto.load_scalar`."""
-        view = self._element(op, op.ptr, self.handles.number(op.offset))
+        view = self.element(op, op.ptr, self.handles.number(op.offset))
         value = self.emitter.make(flow.TileGetOp(self.emitter.tile(view), lowered(view.element)))
         value.name_hint = op.value.name_hint
         self.handles.values[op.value] = value
 
     def store(self, op: StoreScalarOp) -> None:
         """Lower `pto.store_scalar`."""
-        view = self._element(op, op.ptr, self.handles.number(op.offset))
+        view = self.element(op, op.ptr, self.handles.number(op.offset))
         self.emitter.apply("fill", view, [self.handles.value(op.value)])
 
-    def _element(self, op: Operation, pointer: SSAValue, offset: Number) -> View:
+    def element(self, op: Operation, pointer: SSAValue, offset: Number) -> View:
+        """Return the element at an offset in elements from a pointer to global memory."""
         assert isinstance(pointer.type, PtrType)
         address = self.address_behind(op, pointer, offset)
         return View(GLOBAL_MEMORY, pointer.type.element_type, address, (1,), (1,))
@@ -393,6 +487,11 @@ class TileOperations:
         if size is None:
             raise refusal(op, f"points to {pointer.type.element_type}, whose size is unknown")
         return self.emitter.add(self.handles.number(pointer), self.emitter.multiply(offset, size))
+
+
+def _turned(view: View) -> View:
+    """Return a tile whose rows are the columns of another."""
+    return replace(view, extents=view.extents[::-1], strides=view.strides[::-1])
 
 
 def _tile(source: View | SSAValue) -> View:

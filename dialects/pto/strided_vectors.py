@@ -1,0 +1,159 @@
+"""Loads and stores of vectors of any length, whose numbers mean one thing or another by how many there are.
+
+Behind the address there is nothing; with the attribute `group`, the distance of the groups' rows; without it, two
+distances, of blocks of 32 bytes and of the rows of eight blocks. A store may have a mask behind those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, MemRefType, i16
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+
+from .kernels import fail
+from .registers import VmiMaskType, VmiVRegType
+from .types import PtrType
+
+_INDEX = IndexType()
+
+
+def _distances(
+    parser: Parser, numbers: Sequence[UnresolvedOperand]
+) -> tuple[SSAValue | None, SSAValue | None, SSAValue | None]:
+    """Return the distances of rows, of blocks and of rows of blocks that the numbers behind an address are."""
+    if len(numbers) == 1:
+        return parser.resolve_operand(numbers[0], _INDEX), None, None
+    if len(numbers) == 2:
+        blocks, rows = (parser.resolve_operand(number, i16) for number in numbers)
+        return None, blocks, rows
+    return None, None, None
+
+
+def _verify_modes(op: VmiVloadOp | VmiVstoreOp) -> None:
+    group, blocks = op.attributes.get("group"), op.block_stride is not None
+    if blocks is not (op.repeat_stride is not None):
+        fail(op, "requires block_stride and repeat_stride together; give both or none")
+    if op.stride is not None and group is None:
+        fail(op, "requires the 'group' attribute with a stride; add {group = ...}")
+    if group is not None and blocks:
+        fail(op, "has block_stride and repeat_stride beside 'group'; use one of both")
+
+
+@irdl_op_definition
+class VmiVloadOp(IRDLOperation):
+    """Loads vectors: `%v = pto.vmi.vload %p[%offset], %stride {group = 8} : <pointer> -> !pto.vmi.vreg<8xf32>`."""
+
+    name = "pto.vmi.vload"
+    source = operand_def(PtrType | MemRefType)
+    offset = operand_def(_INDEX)
+    stride = opt_operand_def(_INDEX)
+    block_stride = opt_operand_def(i16)
+    repeat_stride = opt_operand_def(i16)
+    loaded = var_result_def(VmiVRegType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> VmiVloadOp:
+        pointer = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            offset = parser.parse_operand(_INDEX)
+        numbers: list[UnresolvedOperand] = []
+        while len(numbers) < 2 and parser.parse_optional_punctuation(",") is not None:
+            numbers.append(parser.parse_unresolved_operand())
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source = parser.resolve_operand(pointer, parser.parse_type())
+        parser.parse_punctuation("->")
+        results = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        return cls.build(
+            operands=[source, offset, *_distances(parser, numbers)], result_types=[results], attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.source)
+        with printer.in_square_brackets():
+            printer.print_operand(self.offset)
+        for number in (self.stride, self.block_stride, self.repeat_stride):
+            if number is not None:
+                printer.print_string(", ")
+                printer.print_operand(number)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" -> ")
+        printer.print_list(self.loaded, lambda value: printer.print_attribute(value.type))
+
+    def verify_(self) -> None:
+        _verify_modes(self)
+
+
+@irdl_op_definition
+class VmiVstoreOp(IRDLOperation):
+    """Stores vectors: `pto.vmi.vstore %v, %p[%offset], %mask : !pto.vmi.vreg<64xf32>, !pto.ptr<f32, ub>, <mask>`."""
+
+    name = "pto.vmi.vstore"
+    stored = var_operand_def(VmiVRegType)
+    destination = operand_def(PtrType | MemRefType)
+    offset = operand_def(_INDEX)
+    stride = opt_operand_def(_INDEX)
+    block_stride = opt_operand_def(i16)
+    repeat_stride = opt_operand_def(i16)
+    mask = var_operand_def(VmiMaskType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> VmiVstoreOp:
+        values = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_unresolved_operand)
+        with parser.in_square_brackets():
+            offset = parser.parse_operand(_INDEX)
+        numbers: list[UnresolvedOperand] = []
+        while len(numbers) < 3 and parser.parse_optional_punctuation(",") is not None:
+            numbers.append(parser.parse_unresolved_operand())
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        types: list[Attribute] = list(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type))
+        distances = min(len(numbers), 1) if "group" in attributes else len(numbers) // 2 * 2
+        masks = numbers[distances:]
+        if len(types) != len(values) + len(masks):
+            parser.raise_error(
+                f"expected {len(values) + len(masks)} types ({len(values) - 1} value(s), 1 destination"
+                f"{', 1 mask' if masks else ''}), got {len(types)}", position, parser.pos,
+            )  # fmt: skip
+        resolved = [parser.resolve_operand(value, type) for value, type in zip([*values, *masks], types, strict=True)]
+        split = len(values) - 1
+        operands = [resolved[:split], resolved[split], offset]
+        operands += [*_distances(parser, numbers[:distances]), resolved[split + 1 :]]
+        return cls.build(operands=operands, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list([*self.stored, self.destination], printer.print_operand)
+        with printer.in_square_brackets():
+            printer.print_operand(self.offset)
+        for number in (self.stride, self.block_stride, self.repeat_stride, *self.mask):
+            if number is not None:
+                printer.print_string(", ")
+                printer.print_operand(number)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        shown = [*self.stored, self.destination, *self.mask]
+        printer.print_list(shown, lambda value: printer.print_attribute(value.type))
+
+    def verify_(self) -> None:
+        _verify_modes(self)
+        if not self.stored:
+            fail(self, "expected at least one value and one destination")

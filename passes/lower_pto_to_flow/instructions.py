@@ -1,0 +1,335 @@
+"""Instructions of the tables as operations of `flow`, one function each, found by name.
+
+What orders the pipelines of one core, or its caches, needs no counterpart: a core's operations take place one after the
+other here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, UnitAttr
+from xdsl.ir import Attribute, SSAValue
+
+from ...analysis.pto.local_memory import tile_strides
+from ...analysis.pto.pipe_ends import refusal
+from ...dialects import flow
+from ...dialects.pto.attributes import ReluPreModeAttr
+from ...dialects.pto.instructions import InstructionOp
+from ...dialects.pto.registers import LocalArrayType
+from ...dialects.pto.types import PtrType, TileBufType, element_bytes
+from .emission import Emitter
+from .handles import Handles, lowered
+from .tile_operations import TileOperations
+from .views import Number, View
+
+WITHOUT_EFFECT = frozenset(
+    (
+        "set_flag", "wait_flag", "set_flag_dyn", "wait_flag_dyn", "record_event", "wait_event", "barrier_sync",
+        "get_buf", "rls_buf", "get_buf_dyn", "rls_buf_dyn", "mem_bar", "dsb", "dcci", "cmo.cacheinvalid",
+        "fence.barrier_all", "tsync", "tprefetch", "declare_eventid_array", "eventid_array_set",
+    )
+)  # fmt: skip
+"""What orders the instructions of one core, or moves data between memory and its caches."""
+
+
+@dataclass
+class Instructions:
+    """Lowers the instructions of one kernel.
+
+    `spaces` collects the bytes of the spaces made for it alone, and `bind` binds a tile to a view.
+    """
+
+    emitter: Emitter
+    handles: Handles
+    tiles: TileOperations
+    spaces: dict[str, int]
+    bind: Callable[[SSAValue, View], None]
+    arrays: dict[SSAValue, View] = field(default_factory=dict[SSAValue, View])
+    """The arrays of the scalar unit that have been declared."""
+
+    def lower(self, op: InstructionOp) -> None:
+        """Lower an instruction; raises LoomError if it has no counterpart."""
+        name = op.row.name
+        if name in WITHOUT_EFFECT:
+            return
+        lower = _LOWERINGS.get(name)
+        if lower is None:
+            raise refusal(op, _reason(name))
+        lower(self, op)
+
+
+def _reason(name: str) -> str:
+    if name.startswith("comm.") or "async" in name:
+        return "needs several devices, and a run here has one; run the kernel without it"
+    if name.startswith(("sync.", "set_cross", "wait_cross", "set_intra", "wait_intra")):
+        return "orders cores by flags, which has no counterpart in `flow`; use pipes or pto.syncall"
+    return "has no counterpart in `flow`; use operations on tiles and pipes, arith, math and scf"
+
+
+def _given(op: InstructionOp, name: str) -> SSAValue:
+    value = op.operand(name)
+    assert value is not None
+    return value
+
+
+# ---------------------------------------------------------------------------------------------
+# Single elements
+# ---------------------------------------------------------------------------------------------
+
+
+def _element_of_tile(kernel: Instructions, op: InstructionOp, tile: str) -> View:
+    """Return the element of a tile that is an offset in elements from its first."""
+    handle = _given(op, tile)
+    view = kernel.handles.view(handle)
+    size = element_bytes(view.element)
+    if size is None:
+        raise refusal(op, f"uses elements of type {view.element}, whose size is unknown")
+    type = handle.type
+    assert isinstance(type, TileBufType)
+    offset = kernel.handles.number(_given(op, "offset"))
+    kernel.emitter.within(offset, 1, prod(type.shape), "the element is in the tile; correct the offset")
+    address = kernel.emitter.add(view.address, kernel.emitter.multiply(offset, size))
+    return replace(view, address=address, extents=(1,), strides=(1,))
+
+
+def _set_value(kernel: Instructions, op: InstructionOp) -> None:
+    kernel.emitter.apply("fill", _element_of_tile(kernel, op, "dst"), [kernel.handles.value(_given(op, "val"))])
+
+
+def _read(kernel: Instructions, op: InstructionOp, view: View) -> None:
+    """Make the only result of an operation the element that a view is."""
+    (result,) = op.results
+    value = kernel.emitter.make(flow.TileGetOp(kernel.emitter.tile(view), lowered(view.element)))
+    value.name_hint = result.name_hint
+    kernel.handles.values[result] = value
+
+
+def _get_value(kernel: Instructions, op: InstructionOp) -> None:
+    _read(kernel, op, _element_of_tile(kernel, op, "src"))
+
+
+def _load(kernel: Instructions, op: InstructionOp) -> None:
+    _read(kernel, op, kernel.tiles.element(op, _given(op, "ptr"), kernel.handles.number(_given(op, "offset"))))
+
+
+def _store(kernel: Instructions, op: InstructionOp) -> None:
+    target = kernel.tiles.element(op, _given(op, "ptr"), kernel.handles.number(_given(op, "offset")))
+    kernel.emitter.apply("fill", target, [kernel.handles.value(_given(op, "value"))])
+
+
+# ---------------------------------------------------------------------------------------------
+# Variables
+# ---------------------------------------------------------------------------------------------
+
+
+def _declare_array(kernel: Instructions, op: InstructionOp) -> None:
+    """Give an array of the scalar unit a space of its own, which starts as zeros."""
+    (result,) = op.results
+    type = cast("LocalArrayType", result.type)
+    size = element_bytes(type.element_type)
+    assert size is not None
+    space = f"array_{len(kernel.spaces)}"
+    extents = tuple(extent.data for extent in type.shape)
+    kernel.spaces[space] = prod(extents) * size
+    kernel.arrays[result] = View(space, type.element_type, 0, extents, _row_major(extents))
+
+
+def _row_major(extents: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(prod(extents[place + 1 :]) for place in range(len(extents)))
+
+
+def _element_of_array(kernel: Instructions, op: InstructionOp) -> View:
+    array = kernel.arrays.get(_given(op, "array"))
+    if array is None:
+        raise refusal(op, "uses an array that is not declared here; declare it in the kernel")
+    size = element_bytes(array.element)
+    assert size is not None
+    place: Number = 0
+    for index, extent, stride in zip(op.operand_groups["indices"], array.extents, array.strides, strict=True):
+        number = kernel.handles.number(index)
+        kernel.emitter.within(number, 1, extent, "the element is in the array; correct the index")
+        place = kernel.emitter.add(place, kernel.emitter.multiply(number, stride))
+    return replace(array, address=kernel.emitter.multiply(place, size), extents=(1,), strides=(1,))
+
+
+def _array_get(kernel: Instructions, op: InstructionOp) -> None:
+    _read(kernel, op, _element_of_array(kernel, op))
+
+
+def _array_set(kernel: Instructions, op: InstructionOp) -> None:
+    kernel.emitter.apply("fill", _element_of_array(kernel, op), [kernel.handles.value(_given(op, "value"))])
+
+
+# ---------------------------------------------------------------------------------------------
+# Addresses and extents
+# ---------------------------------------------------------------------------------------------
+
+
+def _index(kernel: Instructions, number: Number) -> SSAValue:
+    value = kernel.emitter.value(number)
+    index = IndexType()
+    return value if value.type == index else kernel.emitter.make(arith.IndexCastOp(value, index))
+
+
+def _valid_extent(place: int) -> Callable[[Instructions, InstructionOp], None]:
+    def lower(kernel: Instructions, op: InstructionOp) -> None:
+        kernel.handles.values[op.results[0]] = _index(kernel, kernel.handles.extents(_given(op, "src"))[place])
+
+    return lower
+
+
+def _valid_shape(kernel: Instructions, op: InstructionOp) -> None:
+    for result, extent in zip(op.results, kernel.handles.extents(_given(op, "source")), strict=True):
+        kernel.handles.values[result] = _index(kernel, extent)
+
+
+def _of_tensor(of: Callable[[View], tuple[Number, ...]]) -> Callable[[Instructions, InstructionOp], None]:
+    def lower(kernel: Instructions, op: InstructionOp) -> None:
+        view = kernel.handles.view(_given(op, "tensor_view"))
+        place = kernel.handles.number(_given(op, "dim_index"))
+        numbers = of(view)[-len(op.operands[0].type.extents) :]  # pyright: ignore[reportAttributeAccessIssue,reportUnknownMemberType,reportUnknownArgumentType]
+        if not isinstance(place, int) or not 0 <= place < len(numbers):
+            raise refusal(op, f"asks for a dimension that is not one of 0 to {len(numbers) - 1}; name one of them")
+        kernel.handles.values[op.results[0]] = _index(kernel, numbers[place])
+
+    return lower
+
+
+def _cast_pointer(kernel: Instructions, op: InstructionOp) -> None:
+    """Keep the address; numbers are addresses in bytes."""
+    (source,), (result,) = op.operands, op.results
+    pointers = [value for value in (source, result) if isinstance(value.type, PtrType)]
+    if any(cast("PtrType", value.type).space.data.value != "gm" for value in pointers):
+        raise refusal(op, "makes a pointer into a core's own memory, which has no counterpart in `flow`; use tiles")
+    kernel.handles.values[result] = kernel.handles.value(source)
+
+
+def _bitcast(kernel: Instructions, op: InstructionOp) -> None:
+    (source,), (result,) = op.operands, op.results
+    before, after = source.type, result.type
+    assert isinstance(before, TileBufType) and isinstance(after, TileBufType)
+    view = kernel.handles.view(source)
+    extents = view.extents if after.has_dynamic_valid else after.valid_shape
+    kernel.bind(result, replace(view, element=after.element_type, extents=extents, strides=tile_strides(after)))
+
+
+# ---------------------------------------------------------------------------------------------
+# Moves between elements
+# ---------------------------------------------------------------------------------------------
+
+
+def _insert(kernel: Instructions, op: InstructionOp) -> None:
+    """Copy a tile into a part of another."""
+    if op.attribute("tinsertMode") is not None:
+        raise refusal(op, "divides what it inserts, which has no counterpart in `flow`; insert each part by itself")
+    source, target = kernel.handles.view(_given(op, "src")), kernel.handles.view(_given(op, "dst"))
+    whole = _given(op, "dst").type
+    assert isinstance(whole, TileBufType)
+    offsets = [kernel.handles.number(_given(op, name)) for name in ("indexRow", "indexCol")]
+    for offset, extent, limit in zip(offsets, source.extents, whole.shape, strict=True):
+        kernel.emitter.within(offset, extent, limit, "what is inserted stays within the tile; correct the indices")
+    mode = op.attribute("reluPreMode")
+    options: dict[str, Attribute] = kernel.tiles.relu(op, mode if isinstance(mode, ReluPreModeAttr) else None)
+    part = kernel.emitter.part(target, offsets, source.extents)
+    kernel.tiles.move(op, part, source, _given(op, "src"), op.operand("fp"), op.operand("preQuantScalar"), options)
+
+
+_PATTERNS = {
+    "P0101": (2, 0), "P1010": (2, 1), "P0001": (4, 0), "P0010": (4, 1), "P0100": (4, 2), "P1000": (4, 3),
+    "P1111": (1, 0),
+}  # fmt: skip
+"""Of how many elements one is taken, and which."""
+
+
+def _gather(kernel: Instructions, op: InstructionOp) -> None:
+    """Take elements at indices, counted row by row in the whole source, or those of a pattern."""
+    pattern = op.attribute("maskPattern")
+    source, target = kernel.handles.view(_given(op, "src")), kernel.handles.view(_given(op, "dst"))
+    if pattern is not None:
+        _gather_pattern(kernel, op, source, target, str(getattr(pattern, "data", "")))
+        return
+    extra = op.operand_groups["extra"]
+    if op.operand("cdst") is not None or not extra or not isinstance(extra[0].type, TileBufType):
+        raise refusal(op, "gathers what compares with a number, which has no counterpart in `flow`; use indices")
+    whole = _given(op, "src").type
+    assert isinstance(whole, TileBufType)
+    places = kernel.handles.view(extra[0])
+    _, width = whole.shape
+
+    def take(row: Number, column: Number) -> None:
+        index = kernel.emitter.part(places, (row, column), (1, 1))
+        place = kernel.emitter.integer(
+            kernel.emitter.make(flow.TileGetOp(kernel.emitter.tile(index), lowered(places.element)))
+        )
+        at = kernel.emitter.divide(place, width), kernel.emitter.remainder(place, width)
+        kernel.emitter.within(place, 1, prod(whole.shape), "indices are in the source; correct them")
+        kernel.emitter.apply(
+            "copy", kernel.emitter.part(target, (row, column), (1, 1)), [kernel.emitter.part(source, at, (1, 1))]
+        )
+
+    kernel.tiles.each(target.extents, take)
+
+
+def _gather_pattern(kernel: Instructions, op: InstructionOp, source: View, target: View, pattern: str) -> None:
+    axis = op.attribute("axis")
+    every, first = _PATTERNS[pattern]
+    dimension = 0 if axis is not None and getattr(axis, "data", "") == "col" else 1
+    size = element_bytes(source.element)
+    assert size is not None
+    extents, strides = list(source.extents), list(source.strides)
+    taken = kernel.emitter.divide(kernel.emitter.add(extents[dimension], every - 1 - first), every)
+    shift = kernel.emitter.multiply(strides[dimension], first * size)
+    extents[dimension], strides[dimension] = taken, kernel.emitter.multiply(strides[dimension], every)
+    shown = replace(
+        source,
+        address=kernel.emitter.add(source.address, shift),
+        extents=tuple(extents),
+        strides=tuple(strides),
+    )
+    kernel.emitter.apply("copy", replace(target, extents=tuple(extents)), [shown])
+
+
+def _add_product(kernel: Instructions, op: InstructionOp) -> None:
+    """Add a number times a tile to another."""
+    source, target = kernel.handles.view(_given(op, "src")), kernel.handles.view(_given(op, "dst"))
+    factor = kernel.handles.value(_given(op, "scalar"))
+    product = kernel.tiles.intermediate(op, _given(op, "src"), source)
+    kernel.emitter.apply("multiply", product, [source, factor])
+    kernel.emitter.apply("add", target, [target, product])
+
+
+def _add_rectified(kernel: Instructions, op: InstructionOp) -> None:
+    first, second = (kernel.handles.view(_given(op, name)) for name in ("src0", "src1"))
+    target = kernel.handles.view(_given(op, "dst"))
+    kernel.emitter.apply("add", target, [first, second])
+    kernel.emitter.apply("copy", target, [target], {"relu": UnitAttr()})
+
+
+_LOWERINGS: Mapping[str, Callable[[Instructions, InstructionOp], None]] = {
+    "tsetval": _set_value,
+    "tgetval": _get_value,
+    "load": _load,
+    "store": _store,
+    "declare_local_array": _declare_array,
+    "local_array_get": _array_get,
+    "local_array_set": _array_set,
+    "tile_valid_rows": _valid_extent(0),
+    "tile_valid_cols": _valid_extent(1),
+    "get_validshape": _valid_shape,
+    "get_tensor_view_dim": _of_tensor(lambda view: view.extents),
+    "get_tensor_view_stride": _of_tensor(lambda view: view.strides),
+    "castptr": _cast_pointer,
+    "ptrtoint": _cast_pointer,
+    "inttoptr": _cast_pointer,
+    "bitcast": _bitcast,
+    "tinsert": _insert,
+    "tgather": _gather,
+    "taxpy": _add_product,
+    "taddrelu": _add_rectified,
+}
+"""The instructions that run, by the name of the row."""

@@ -1,0 +1,250 @@
+"""Instructions of the tables: each is read as it is printed, and refuses what its row does not say."""
+
+from __future__ import annotations
+
+from io import StringIO
+from itertools import chain
+
+import pytest
+from xdsl.dialects import test
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    bf16,
+    f32,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Region
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from loomir.diagnostics.errors import LoomError
+from loomir.dialects import context
+from loomir.dialects.ir_text import parse_ir
+from loomir.dialects.pto import syntax
+from loomir.dialects.pto.enumerations import ENUMERATIONS
+from loomir.dialects.pto.instruction_rules import RULES
+from loomir.dialects.pto.instructions import OPERATIONS, InstructionOp
+from loomir.dialects.pto.kinds import KINDS
+
+TYPES = {
+    "V": "!pto.vreg<64xf32>", "M": "!pto.mask<b32>", "M8": "!pto.mask<b8>", "M16": "!pto.mask<b16>",
+    "M32": "!pto.mask<b32>", "A": "!pto.align", "L": "!pto.vmi.vreg<100xf32>", "K": "!pto.vmi.mask<100xpred>",
+    "W": "!pto.vmi.mask<100xb32>", "R": "!pto.vreg<128xbf16>", "B": "!pto.ptr<f32, ub>", "P": "!pto.ptr<f32>",
+    "Q": "!pto.ptr<i8, ub>", "T": "!pto.tile_buf<vec, 16x16xf32>", "TB": "!pto.tile_buf<vec, 16x16xf16>",
+    "C": "!pto.partition_tensor_view<16x16xf32>", "G": "!pto.tensor_view<16x?xf32>", "index": "index", "i1": "i1",
+    "i16": "i16", "i32": "i32", "i64": "i64", "f32": "f32", "N": "f16", "I": "ui32", "S": "i8", "F": "bf16",
+    "number": "si16", "printable": "ui8", "F1": "bf16", "F2": "vector<2xbf16>", "F3": "vector<2xf16>",
+    "F4": "vector<2xbf16>", "SH": "i64", "RX": "f16", "AT": "vector<2xf16>", "DV": "i8", "I2": "i64",
+    "CV": "!pto.hif8x2", "": "f32",
+}  # fmt: skip
+"""A type of each kind."""
+
+
+def type_of(text: str) -> Attribute:
+    return Parser(context(), text).parse_type()
+
+
+def elements_of(elements: tuple[syntax.Element, ...]) -> list[syntax.Element]:
+    inner = [e.elements if isinstance(e, syntax.Part) else getattr(e, "parts", ()) for e in elements]
+    return [*elements, *chain.from_iterable(elements_of(tuple(each)) for each in inner)]
+
+
+def sample(element: syntax.AttributeElement) -> Attribute:
+    """A value of an attribute."""
+    match element:
+        case syntax.Choice():
+            return StringAttr(element.words[-1])
+        case syntax.Flag():
+            return UnitAttr()
+        case syntax.Number():
+            return IntegerAttr(3, i32)
+        case syntax.Numbers():
+            return DenseArrayBase.from_list(i64, [1, 0])
+        case syntax.Named() if element.kind != "pipe":
+            kind = ENUMERATIONS[element.kind]
+            return kind(next(iter(kind.enum_type)))
+        case syntax.Named():
+            return Parser(context(), "#pto.pipe<PIPE_V>").parse_attribute()
+        case syntax.NoText():
+            return Parser(context(), "#pto.pipe_event_type<TVEC>").parse_attribute()
+        case _:
+            return StringAttr("EVEN")
+
+
+def made(name: str, *, whole: bool) -> ModuleOp:
+    """A module with one instruction: with everything that may be there, or with nothing that may be missing."""
+    kind = OPERATIONS[name]
+    text = kind.syntax()
+    count = {"": 1, "?": int(whole), "*": 2 * int(whole), "+": 3 * int(whole)}
+    groups = {
+        operand.name: [operand.fixed or type_of(TYPES["AT" if operand.twin else operand.kind])]
+        * (kind.row.text.count(f"%{operand.name}+") * int(whole) if operand.count == "+" else count[operand.count])
+        for operand in text.operands
+    }
+    if "positional" in groups:
+        groups["positional"] = []  # instead of those with names
+    required = {e.name for e in kind.syntax().elements if isinstance(e, syntax.AttributeElement)}
+    attributes: dict[str, Attribute] = {}
+    chosen = set[int]()
+    for element in elements_of(text.elements):
+        if isinstance(element, syntax.Alternatives):
+            # One of them; the operands decide.
+            given = [p for p in element.parts if any(isinstance(e, syntax.Operand) for e in elements_of(p.elements))]
+            others = [p for p in element.parts if any(isinstance(e, syntax.AttributeElement) for e in p.elements)]
+            keep = (given or others)[0] if whole else (others or given)[0]
+            for part in element.parts:
+                if part is not keep:
+                    chosen |= {id(e) for e in elements_of(part.elements)}
+                    for e in part.elements:
+                        if isinstance(e, syntax.Operand):
+                            groups[e.name] = []
+            for e in keep.elements:
+                if isinstance(e, syntax.Operand) and not groups[e.name]:
+                    groups[e.name] = [e.fixed or type_of(TYPES[e.kind])]
+                if isinstance(e, syntax.AttributeElement):
+                    required.add(e.name)
+    for element in elements_of(text.elements):
+        if isinstance(element, syntax.AttributeElement) and id(element) not in chosen:
+            if whole or element.name in required:
+                attributes.setdefault(element.name, sample(element))
+    values = test.TestOp(result_types=[t for types in groups.values() for t in types])
+    sizes = {"": 1, "?": int(whole), "*": 1}
+    properties: dict[str, Attribute] = {}
+    if text.has_segments:
+        properties[syntax.SEGMENTS] = DenseArrayBase.from_list(i32, [len(types) for types in groups.values()])
+    regions = [Region(Block()) for e in text.elements if isinstance(e, syntax.BlockOf)]
+    op = kind.create(
+        operands=values.results,
+        result_types=[r.fixed or type_of(TYPES[r.kind]) for r in text.results for _ in range(sizes[r.count])],
+        attributes=attributes,
+        properties=properties,
+        regions=regions,
+    )
+    return ModuleOp([values, op])
+
+
+def printed(module: ModuleOp) -> str:
+    stream = StringIO()
+    Printer(stream).print_op(module)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "least"])
+def test_instructions_are_read_as_they_are_printed(whole: bool) -> None:
+    for name in OPERATIONS:
+        module = made(name, whole=whole)
+        text = printed(module)
+        again = parse_ir(context(), text, name)
+        assert printed(again) == text, name
+        *_, op = again.ops
+        assert isinstance(op, InstructionOp)
+        if name not in RULES:
+            op.verify()
+
+
+def test_instructions_refuse_what_their_kinds_do_not_say() -> None:
+    """The message is upstream's: the number of the operand, what it must be, and what it is."""
+    for name, kind in OPERATIONS.items():
+        text = kind.syntax()
+        kinds = [operand.kind for operand in text.operands if operand.kind in KINDS]
+        if not kinds or any(operand.count for operand in text.operands) or name in RULES:
+            continue
+        place = next(n for n, operand in enumerate(text.operands) if operand.kind in KINDS)
+        types = [operand.fixed or type_of(TYPES["AT" if operand.twin else operand.kind]) for operand in text.operands]
+        types[place] = type_of("!pto.pipe")
+        values = test.TestOp(result_types=types)
+        results = [r.fixed or type_of(TYPES[r.kind]) for r in text.results if r.count == ""]
+        op = kind.create(
+            operands=values.results,
+            result_types=results,
+            regions=[Region(Block()) for e in text.elements if isinstance(e, syntax.BlockOf)],
+        )
+        with pytest.raises(VerifyException) as caught:
+            op.verify_()
+        assert str(caught.value) == (
+            f"'pto.{name}' op operand #{place} must be {KINDS[kinds[0]].summary}, but got '!pto.pipe'"
+        )
+
+
+def test_instructions_count_their_operands() -> None:
+    op = OPERATIONS["vadd"].create(operands=[], result_types=[])
+    with pytest.raises(VerifyException, match=r"'pto.vadd' op expects 3 operands, not 0"):
+        op.verify_()
+    values = test.TestOp(result_types=[type_of(TYPES[kind]) for kind in "VVM"])
+    op = OPERATIONS["vadd"].create(operands=values.results, result_types=[])
+    with pytest.raises(VerifyException, match=r"'pto.vadd' op expects 1 result, not 0"):
+        op.verify_()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("!pto.vreg<32xf32>", "expected exactly 256 bytes, not 128: elements of 32 bits are 64"),
+        ("!pto.vreg<0xf32>", "expected a positive element count, not 0"),
+        ("!pto.vreg<64xindex>", "expected an integer, floating-point, or PTO low-precision element type"),
+        ("!pto.mask<b64>", "expected granularity to be one of b8, b16, b32"),
+        ("!pto.vmi.mask<4xb64>", "expected granularity to be one of pred, b8, b16, b32"),
+        ("!pto.vmi.vreg<4x!pto.pipe>", "expected an integer, index, floating-point, or PTO low-precision element type"),
+        ("!pto.vmi.vreg<4xf32, #pto.layout<nd>>", "expected a #pto.vmi.layout<...>, not #pto.layout<nd>"),
+        (
+            "!pto.vmi.vreg<4xf32, #pto.vmi.layout<deinterleaved = 3>>",
+            "expected deinterleaved layout factor to be 2 or 4",
+        ),
+        (
+            "!pto.vmi.vreg<4xf32, #pto.vmi.layout<spread = 3>>",
+            "expected VMI layout kind 'contiguous' or 'deinterleaved'",
+        ),
+        ("!pto.vmi.vreg<4xf32, #pto.vmi.layout<contiguous, slots = 3>>", "expected 'lane_stride = <integer>'"),
+        ("!pto.vmi.vreg<4xf32, #pto.vmi.layout<num_groups = 0>>", "expected num_groups to be positive"),
+        ("!pto.vmi.vreg<4xf32, #pto.vmi.layout<contiguous, lane_stride = 0>>", "expected lane_stride to be positive"),
+        ("!pto.local_array<f32>", "'!pto.local_array' requires at least one dimension"),
+        ("!pto.local_array<4x!pto.pipe>", "element type must be a scalar integer or floating-point type"),
+        ("!pto.local_array<4x0xf32>", "dimension 1 must be a positive static size, got 0"),
+        ("!pto.struct<f32, !pto.pipe>", "field 1 must be a signless integer, a floating-point type or a nested"),
+        ("!pto.struct<>", "'!pto.struct' requires at least one field"),
+        ("!pto.eventid_array<0>", "'!pto.eventid_array' requires positive size, got 0"),
+        ("!pto.multi_tile_buf<vec, 16x16xf16, count=1>", r"multi_tile_buf count must be >= 2 (got 1)"),
+        ("!pto.multi_tile_buf<vec, 16x16xf16, count=17>", r"multi_tile_buf count must be <= 16 (got 17)"),
+        ("!pto.multi_tile_buf<vec, 16x16xf16>", "expected a tile and its count"),
+    ],
+)
+def test_types_that_are_refused(text: str, message: str) -> None:
+    with pytest.raises(LoomError) as caught:
+        parse_ir(context(), f"func.func private @f({text})", "types.mlir")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!pto.multi_tile_buf<!pto.tile_buf<loc=vec, dtype=f16, rows=16, cols=16, v_row=?, v_col=?, blayout=row_major, "
+        "slayout=none_box, fractal=512, pad=0>, count=3>",
+        "!pto.vmi.vreg<8xf32, #pto.vmi.layout<num_groups = 8, slots = 8, lane_stride = 2>>",
+        "!pto.struct<f32, !pto.struct<i8, bf16>>",
+        "!pto.local_array<8x2xi32>",
+        "!pto.vreg<256x!pto.f4E1M2x2>",
+        "!pto.vreg<64x!pto.bf16x2>",
+        "!pto.vreg<128xui16>",
+    ],
+)
+def test_types_are_read_as_they_are_printed(text: str) -> None:
+    assert str(type_of(text)) == text
+
+
+def test_kinds_accept_the_samples() -> None:
+    for name, kind in KINDS.items():
+        assert kind.accepts(type_of(TYPES[name])), name
+        assert not kind.accepts(type_of("!pto.pipe")), name
+    assert KINDS["B"].accepts(MemRefType(f32, [4]))
+    assert not KINDS["AT"].accepts(i8) and KINDS["AT"].accepts(bf16)
+    assert not KINDS["DV"].accepts(i1) and KINDS["DV"].accepts(i16)
