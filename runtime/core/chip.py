@@ -44,6 +44,10 @@ FINDINGS, RINGS, PRINTS = range(3)
 """Lists of a row, by number."""
 
 
+PARALLEL_FROM = 1 << 15
+"""Steps from which it is worth while to wake up other threads."""
+
+
 class _Input(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_void_p) for name in ("sections", "class_of", "ordinal", "column")),
@@ -74,12 +78,16 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
 class ChipCore:
     """A machine of cores. With `prompt` a core lets the others go first after every entry that it has pushed.
 
-    `threads` run its rows, each row on one of them. Programs that add to what other rows may add to have one thread, so
-    that sums do not depend on who comes first. Without enough memory, making and running it raise MemoryError.
+    `threads` run its rows, each row on one of them, once there are `parallel_from` steps to take. Programs that add to
+    what other rows may add to have one thread, so that sums do not depend on who comes first. Without enough memory,
+    making and running it raise MemoryError.
     """
 
-    def __init__(self, chip: Chip, spaces: Spaces, *, prompt: bool = False, threads: int = 1) -> None:
+    def __init__(
+        self, chip: Chip, spaces: Spaces, *, prompt: bool = False, threads: int = 1, parallel_from: int = PARALLEL_FROM
+    ) -> None:
         self.chip = chip
+        self._parallel_from = parallel_from
         self.spaces = spaces
         self._library = _declared(library.load())
         tables = chip.tables
@@ -137,10 +145,12 @@ class ChipCore:
         def run(place: int) -> int:
             return self._library.chip_run(self._handle, self._rows[place:].ctypes.data, steps)
 
-        if len(self._rows) == 1:
+        others = range(1, len(self._rows))
+        if not others or (steps < self._parallel_from and (self._rows[1:] == NO_ROW_YET).all()):
             return [run(0)]
-        with ThreadPoolExecutor(len(self._rows)) as pool:
-            return list(pool.map(run, range(len(self._rows))))
+        with ThreadPoolExecutor(len(others)) as pool:
+            pending = pool.map(run, others)
+            return [run(0), *pending]
 
     def _is_error_first(self) -> bool:
         """Return True if the rows that are not at their end come after that of the error."""

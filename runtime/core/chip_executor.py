@@ -11,7 +11,7 @@ from ..chips.chip import Chip, Spaces
 from ..chips.hosted import HostedChip, load_chip
 from ..trace_lines import Tracing
 from ..warnings import Warnings
-from .chip import ChipCore
+from .chip import PARALLEL_FROM, ChipCore
 from .core import cores
 
 THREADS_FROM = 2
@@ -29,6 +29,7 @@ def load(
     check: bool = False,
     prompt: bool = False,
     threads: int | None = None,
+    parallel_from: int = PARALLEL_FROM,
 ) -> HostedChip:
     """Return an executor of tables of a chip; with `prompt` cores let others go first after every push.
 
@@ -40,6 +41,8 @@ def load(
 
     def make(chip: Chip, spaces: Spaces) -> ChipCore:
         every = cores() if chip.height >= THREADS_FROM else 1
-        return ChipCore(chip, spaces, prompt=prompt, threads=every if wanted is None else wanted)
+        return ChipCore(
+            chip, spaces, prompt=prompt, threads=every if wanted is None else wanted, parallel_from=parallel_from
+        )
 
     return load_chip(program, trace, tracing, make)

@@ -20,7 +20,7 @@ from loomir.runtime.core.chip import record_sizes
 from loomir.runtime.executors import OF_CHIPS
 
 from ...searches import examples
-from .test_channels import Case, cases, launch, load
+from .test_channels import Case, cases, launch, load, text
 
 BYTES = 4096
 TYPES = {
@@ -63,6 +63,20 @@ def test_channels(case: Case, prompt: bool) -> None:
         spaces = vars(machine.executor)["spaces"].bytes
         found.append([*both, [memory.tobytes() for memory in spaces]])
     assert found[0] == found[1]
+
+
+def test_any_number_of_threads() -> None:
+    """Rows on several threads leave the memory, the findings and the deadlock that one thread leaves."""
+    for ahead, pops in ((1, 20), (2, 20), (1, 21)):
+        case = Case(depth=4, period=2, lanes=2, seed=0, to_lanes=True, pushes=20, pops=pops, ahead=ahead, blocks=9)
+        found: list[list[Any]] = []
+        for threads in (1, 3):
+            module = Parser(context(), text(case), "channel.mlir").parse_module()
+            machine = machines.load(module, executor="core", threads=threads, parallel_from=1)
+            buffer = machine.chip.allocate("gm", 8 * case.depth * case.blocks)
+            ended = outcome(machine, lambda m=machine, b=buffer, c=case: launch(m, c, b))
+            found.append([ended, [memory.tobytes() for memory in vars(machine.executor)["spaces"].bytes]])
+        assert found[0] == found[1]
 
 
 def equal(type: str, ours: np.ndarray, theirs: np.ndarray) -> bool:
@@ -178,10 +192,10 @@ def applications(draw: st.DrawFn) -> tuple[str, str, np.ndarray]:
 @settings(max_examples=examples(300))
 @given(applications())
 def test_functions_on_tiles(case: tuple[str, str, np.ndarray]) -> None:
-    text, into, data = case
-    results = [run_tiles(text, data, executor) for executor in OF_CHIPS]
+    program, into, data = case
+    results = [run_tiles(program, data, executor) for executor in OF_CHIPS]
     assert results[0][0] == results[1][0]
-    assert equal(into, results[0][1], results[1][1]), text
+    assert equal(into, results[0][1], results[1][1]), program
 
 
 @pytest.mark.parametrize("type", FLOATS[1:])
