@@ -19,11 +19,13 @@ from loomir.diagnostics.errors import LoomError, report
 from loomir.diagnostics.nesting import deep_nesting
 from loomir.dialects import context as loom_context
 from loomir.dialects.ir_text import parse_ir
+from loomir.dialects.pto.instructions import OPERATIONS
 from loomir.dialects.verification import verify
 from loomir.host.pto_check import REJECTED, check, chips_of, prepare
 from loomir.passes.pto_infer_slots import PtoInferSlotsPass
 
 from ...searches import examples
+from .test_instructions import made, printed
 
 ROOT = Path(__file__).parents[3]
 MUTATIONS = int(os.environ.get("LOOMIR_MUTATIONS", examples(3000, seldom=True)))
@@ -49,7 +51,7 @@ REPLACEMENTS = (
 
 
 def sources() -> list[str]:
-    """Kernels as short as they come: the pieces of lit tests and the functions of examples."""
+    """Kernels as short as they come: the pieces of lit tests, the functions of examples, and each instruction."""
     found: list[str] = []
     lit = ROOT / "lit_tests"
     paths = [*lit.glob("dialects/pto/*.mlir"), *lit.glob("passes/pto-*/*.mlir"), *ROOT.glob("examples/pto/**/*.pto")]
@@ -58,7 +60,7 @@ def sources() -> list[str]:
         for part in text.split("// -----"):
             whole = "attributes {pto.target_arch" in part or len(part) < 4000
             found += [part.strip() + "\n"] if whole else functions(part)
-    return found
+    return found + [printed(made(name, whole=True)) for name in OPERATIONS]
 
 
 def functions(text: str) -> list[str]:
