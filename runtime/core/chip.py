@@ -44,7 +44,7 @@ FINDINGS, RINGS, PRINTS = range(3)
 """Lists of a row, by number."""
 
 
-PARALLEL_FROM = 1 << 15
+PARALLEL_FROM = 30_000
 """Steps from which it is worth while to wake up other threads."""
 
 
