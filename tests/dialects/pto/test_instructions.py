@@ -248,3 +248,22 @@ def test_kinds_accept_the_samples() -> None:
     assert KINDS["B"].accepts(MemRefType(f32, [4]))
     assert not KINDS["AT"].accepts(i8) and KINDS["AT"].accepts(bf16)
     assert not KINDS["DV"].accepts(i1) and KINDS["DV"].accepts(i16)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pto.set_cross_block <PIPE_V>, 16", "expects static event_id in [0, 15], but got 16"),
+        ("pto.wait_intra_block <PIPE_V>, 32", "expects static event_id in [0, 31], but got 32"),
+        ("pto.set_intra_block <PIPE_S>, 1", "pto.set_intra_block expects pipe to be one of <PIPE_FIX>, <PIPE_MTE1>"),
+        (
+            "%r = pto.vmi.vand %v, %v : !pto.vmi.vreg<4xf32>, !pto.vmi.vreg<4xf32> -> !pto.vmi.vreg<4xf32>",
+            "requires integer-like VMI element type, not f32",
+        ),
+    ],
+)
+def test_rules_of_instructions(text: str, message: str) -> None:
+    module = parse_ir(context(), f"func.func @f(%v: !pto.vmi.vreg<4xf32>) {{\n  {text}\n  return\n}}", "rules.mlir")
+    with pytest.raises(VerifyException) as caught:
+        module.verify()
+    assert message in str(caught.value)
