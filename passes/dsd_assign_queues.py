@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import cast
 
 from xdsl.context import Context
@@ -179,6 +179,7 @@ class _Assignment:
                     self._users[name].append(op)
             elif isinstance(op, wse.TaskOp) and op.queue is not None:
                 self._users[op.queue.string_value()].append(op)
+        self._names = {op: {name for names in found for name in names} for op, found in self._queues_of.items()}
         self._threads = {op: self._threads_of(op) for op in self._operations if self._registers.is_async(op)}
         self._order = {op: position for position, op in enumerate(self._operations)}
         self.remark: tuple[str, str | None] = "", None
@@ -204,10 +205,10 @@ class _Assignment:
                 same_way = type(self._queues[first]) is type(self._queues[second])
                 if same_way or self._may_overlap(first, second):
                     wanted.append((first, second))
-        certain = list(self._same_microthread(fixed, surely=True))
         # What is merely possible on a microthread is left to the run (DSD-209).
+        certain = self._same_microthread(fixed, surely=True)
         numbers: dict[_Node, int] = {}
-        for edges, is_last in ((wanted, False), ([*needed, *possible], False), ([*needed, *certain], True)):
+        for edges, is_last in ((wanted, False), ([*needed, *possible], False), (chain(needed, certain), True)):
             try:
                 graph, exact = graph_of([*self._queues, *given], edges), edges is not wanted
                 numbers = self._by_weight(graph, allowed, fixed, color_graph(graph, allowed, fixed, exact=exact), exact)
@@ -335,21 +336,25 @@ class _Assignment:
         An operation without a given microthread runs on that of its queue. The pairs are of operations that may be
         under way at the same time, or with `surely` that always are.
         """
+        found: set[tuple[_Node, _Node]] = set()
         for op, own in self._threads.items():
             for other in self._code.overlapping(op):
                 if other is op or other not in self._threads:
                     continue
-                certain = self._code.certainly_overlap(op, other)
-                if not certain and (surely or self._share_a_queue(op, other)):
-                    continue
-                for first, second in product(own, self._threads[other]):
-                    if first != second and not (first in fixed and second in fixed):
-                        yield first, second
+                # Most pairs of operations name the same few numbers, and to tell if two overlap takes longest.
+                pairs = {
+                    (first, second)
+                    for first, second in product(own, self._threads[other])
+                    if first != second and not (first in fixed and second in fixed)
+                } - found
+                is_possible = not surely and not self._share_a_queue(op, other)
+                if pairs and (is_possible or self._code.certainly_overlap(op, other)):
+                    found |= pairs
+                    yield from (pair for pair in product(own, self._threads[other]) if pair in pairs)
 
     def _share_a_queue(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
         """Return True if two operations may use the same queue, which then serializes them (DSD-208)."""
-        one, two = ({name for names in self._queues_of[each] for name in names} for each in (op, other))
-        return bool(one & two)
+        return not self._names[op].isdisjoint(self._names[other])
 
     def _threads_of(self, op: dsd.DsdOperation) -> list[_Node]:
         """Return the numbers of the microthreads that an operation may run on: given ones, and the queues that have

@@ -400,6 +400,7 @@ class _Ranges:
                     self._calls.append((self._order[op], name))
                     callees.setdefault(wse.symbol_name(member) or "", set()).add(name)
         self._callees = callees
+        self._microthreads: dict[dsd.DsdOperation, int | None] = {}
         self._registers = code.registers
 
     def overlapping(self, values: Sequence[SSAValue]) -> Iterator[tuple[SSAValue, SSAValue]]:
@@ -433,8 +434,14 @@ class _Ranges:
 
     def _kept_apart(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
         """Return True if two operations have one microthread, and so never run at the same time (DSD-209)."""
-        one, two = (None if each.settings is None else each.settings.microthread for each in (op, other))
-        return one is not None and one == two
+        one = self._microthread(op)
+        return one is not None and one == self._microthread(other)
+
+    def _microthread(self, op: dsd.DsdOperation) -> int | None:
+        """Return the microthread that an operation is given, if it is."""
+        if op not in self._microthreads:
+            self._microthreads[op] = None if op.settings is None else op.settings.microthread
+        return self._microthreads[op]
 
     def _range(self, value: SSAValue) -> _Range:
         owner = cast(Operation, value.owner)
