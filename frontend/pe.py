@@ -216,7 +216,8 @@ class PeProgram:
         if declaration.alignment is not None:
             with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
                 alignment = ev.integer(declaration.alignment, "an alignment")
-        address = self.allocate(ev, symbol, type, variable.value, source, declaration, alignment)
+        undefined = declaration.storage != "extern"
+        address = self.allocate(ev, symbol, type, variable.value, source, declaration, alignment, undefined=undefined)
         if declaration.link_section is not None:
             with ev.at_compile_time(), ev.framed(Frame(variable.module, comptime=True)):
                 section = ev.text(declaration.link_section, "a linksection")
@@ -254,8 +255,11 @@ class PeProgram:
         source: Source,
         node: syntax.Node,
         alignment: int | None = None,
+        *,
+        undefined: bool = False,
     ) -> Address:
-        """Allocate memory for a value of a type."""
+        """Allocate memory for a value of a type; without a value it holds zeros, and is `undefined` if that is not
+        said."""
         if types.is_comptime_only(type) or type in (types.VOID, types.MODULE):
             diagnostic = Diagnostic(source, node.start, node.end, f"a '{type}' cannot be stored in memory")
             raise CslError([diagnostic])
@@ -270,7 +274,9 @@ class PeProgram:
         if any(numbers) or any(issubclass(kind, float) for kind in set(map(_class, numbers))):
             initial = dense(buffer_type, numbers)
         step = 4 if types.alignment(type) > types.size(stored(element)) else None
-        op = wse.BufferOp(symbol, buffer_type, initial, alignment or step)
+        # What is not flat has bytes that belong to no field, which copies read as well.
+        undefined = undefined and value is None and _is_flat(type)
+        op = wse.BufferOp(symbol, buffer_type, initial, alignment or step, undefined=undefined)
         self.add(op, source, node)
         for extra in initializers:
             extra.location = op.location
@@ -398,7 +404,7 @@ class PeProgram:
         found = self._locals.get(key)
         if found is None:
             name = f"{module.symbol('local' if function is None else function.name)}.{node.name}"
-            found = self._locals[key] = self.allocate(ev, name, type, None, ev.source, node)
+            found = self._locals[key] = self.allocate(ev, name, type, None, ev.source, node, undefined=True)
             assert found.buffer is not None
             self._owners[found.buffer.symbol] = id(function)
         return found

@@ -276,7 +276,9 @@ class _PeLowering:
             match op:
                 case wse.BufferOp():
                     name = op.sym_name.data
-                    new = flow.BufferOp(name, self.addresses[name], op.type, op.value)
+                    new = flow.BufferOp(
+                        name, self.addresses[name], op.type, op.value, undefined=op.undefined is not None
+                    )
                 case wse.FifoOp():
                     # Registers are loaded with it; operations have its priority.
                     options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}

@@ -12,6 +12,7 @@ from .places import Array
 from .reports.rest import Rest
 from .statistics.counts import Counts
 from .trace_lines import Traced
+from .unwritten import Unwritten
 
 DONE, BUDGET, ERROR, NO_MEMORY, CALLS = range(5)
 """How a run ends: nothing can happen any more, the steps are used up, there is a finding that is an error, the host has
@@ -53,6 +54,9 @@ class Engine(Protocol):
 
     memory: Sequence[Array]
     """Bytes of the PEs of each class, uint8 [units, bytes]; hosts read and write them between runs."""
+
+    unwritten: Unwritten | None
+    """What of it nothing has written, if races are looked for."""
 
     counted: Counted | None
     """Counters of costs, if they are counted."""

@@ -166,11 +166,21 @@ class Code(IntEnum):
     UNBLOCKS_EARLY = 78
     """Row of an asynchronous operation that receives, the task that issued it; the record's task unblocks the command
     stream before it ends, and the source place is the operation's."""
+    READS_UNWRITTEN = 79
+    """Word address, the row of the operation that reads it, or NONE for scalar code. Nothing has written the word."""
+    UNBLOCKS_AGAIN = 80
+    """Source place of the first call of unblock_cmd_stream since the launch, the task that made it."""
+    SUMS_UNWRITTEN = 81
+    """Word address, operation: it reads a word that nothing has written, and writes it, as one that adds
+    does. A note."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 
 
 FIRST_WARNING = Code.INDEX_OUTSIDE
+
+NOTES = frozenset({Code.SUMS_UNWRITTEN})
+"""Warnings that are notes: published programs do so, and are right."""
 
 LATER_WRITES, EARLIER_WRITES, LATER_IS_ASYNC = 1, 2, 4
 """Bits of `USED_IN_FLIGHT`: which of the two writes the word, and if the one that comes later is asynchronous."""

@@ -106,6 +106,8 @@ class HostedEngine:
     def write(self, region: Region, address: int | Array, values: Array) -> None:
         """Write elements to the memory of the units of a region; see `Executor.write`."""
         self._memory.write(region, address, values)
+        if self.engine.unwritten is not None:
+            self.engine.unwritten.write(region, address, values)
 
     def image(self, number: int) -> npt.NDArray[np.uint16]:
         """Return the memory in use of the units of a class, [units by rows of the grid, words]."""

@@ -54,6 +54,7 @@ class Machine:
         self.executor_name = executors.of(program) if executor is None else executor
         if isinstance(program, Tables):
             options["check"] = executors.is_checked(program) if check is None else check
+        self.looks_for_races = bool(options.get("check"))
         self._warnings = Warnings()
         self.executor: Executor = executors.load(self.executor_name, program, self._warnings, trace, options)
         self._outline = self.executor.outline

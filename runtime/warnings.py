@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..diagnostics.output import tell
 
 
@@ -11,11 +13,11 @@ class Warnings:
     def __init__(self) -> None:
         self._places: set[str | None] = set()
 
-    def warn(self, where: str | None, message: str) -> None:
-        """Print a warning, unless there was one of that place; one without a place is always printed."""
+    def warn(self, where: str | None, message: str, severity: Literal["warning", "note"] = "warning") -> None:
+        """Print a warning, or a note, unless there was one of that place; one without a place is always printed."""
         if where is None or where not in self._places:
             self._places.add(where)
-            tell("warning", message, where)
+            tell(severity, message, where)
 
     def has(self, where: str | None) -> bool:
         """Return True if there was a warning of a place, or for None one without a place."""

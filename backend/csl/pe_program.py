@@ -444,6 +444,8 @@ class PeProgram:
                 assert initial.param is not None, "an address makes a pointer"
                 elements[position] = self._converted(initial, initial.param.string_value(), element)
             value = tree.sequence(elements, tree.array_type(shape, tree.name(element))) if shape else elements[0]
+        elif op.undefined is not None:
+            type, value = tree.array_type(shape, tree.name(element)) if shape else tree.name(element), None
         elif not shape:
             type, value = tree.name(element), literal_of(element, values[0])
         else:

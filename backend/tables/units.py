@@ -26,6 +26,7 @@ from ...runtime.tables.format import (
     ACTIVE,
     BLOCKABLE,
     BLOCKED,
+    BUFFER_UNDEFINED,
     CLASS_MAIN_THREAD_CHANGES,
     CLASS_ORDERED,
     CLASS_TRAPS,
@@ -271,7 +272,7 @@ class Units:
             )
         self.sections.add(
             "buffers", self.sections.string(name), self.sections.place(op), self.row, address, elements,
-            self.sections.run("dims", shape), KIND[kind], len(shape),
+            self.sections.run("dims", shape), KIND[kind], len(shape), BUFFER_UNDEFINED * (op.undefined is not None),
         )  # fmt: skip
         self.buffers[name] = buffer
         if op.initial is not None:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     TensorType,
+    UnitAttr,
     i8,
     i16,
     i32,
@@ -30,7 +31,7 @@ from xdsl.utils.hints import isa
 
 from ...operations import integers
 from ..assembly import parse_attributes, print_attributes
-from ..building import build, integer, string, symbol
+from ..building import build, flag, integer, string, symbol
 from ..machine.elements import (
     ELEMENT_TYPES,
     MEMORY_TYPES,
@@ -54,13 +55,14 @@ class BufferOp(BufferOperation, SymbolUser):
     """An array in unit memory at a word address (16-bit words); 32-bit elements need an even address.
 
     Buffers may overlap. Row-major; rank 0 is a scalar variable; two elements of i8 share a word, the first in its low
-    byte. Without an initial value the memory holds zeros. What points to a buffer holds its byte address, twice the
-    word address.
+    byte. Without an initial value the memory holds zeros; if it is `undefined`, programs may not count on that. What
+    points to a buffer holds its byte address, twice the word address.
     """
 
     name = "flow.buffer"
     address = prop_def(IntegerAttr)
     initial = opt_prop_def(DenseIntOrFPElementsAttr)
+    undefined = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(UnitsOp))
 
     def __init__(
@@ -69,8 +71,16 @@ class BufferOp(BufferOperation, SymbolUser):
         address: int,
         type: MemRefType[Attribute],
         initial: DenseIntOrFPElementsAttr | None = None,
+        *,
+        undefined: bool = False,
     ):
-        properties = {"sym_name": string(name), "address": integer(address), "type": type, "initial": initial}
+        properties = {
+            "sym_name": string(name),
+            "address": integer(address),
+            "type": type,
+            "initial": initial,
+            "undefined": flag(undefined),
+        }
         build(self, [], [], properties)
 
     @classmethod
@@ -89,7 +99,7 @@ class BufferOp(BufferOperation, SymbolUser):
                     f"a buffer cannot hold {type.element_type}; use f16, bf16, f32, i8, i16 or i32", position
                 )
             initial = parser.parse_dense_int_or_fp_elements_attr(TensorType(type.element_type, type.get_shape()))
-        op = cls(name, address, type, initial)
+        op = cls(name, address, type, initial, undefined=parser.parse_optional_keyword("undefined") is not None)
         op.attributes.update(parse_attributes(parser))
         return op
 
@@ -101,6 +111,8 @@ class BufferOp(BufferOperation, SymbolUser):
         if self.initial is not None:
             printer.print_string(" = ")
             print_dense(printer, self.initial)
+        if self.undefined is not None:
+            printer.print_string(" undefined")
         print_attributes(printer, self)
 
     @property
@@ -116,6 +128,8 @@ class BufferOp(BufferOperation, SymbolUser):
             raise VerifyException(
                 f"buffer @{name} holds 32-bit elements at odd word address {self.first_word}; align it to 2 words"
             )
+        if self.initial is not None and self.undefined is not None:
+            raise VerifyException(f"buffer @{name} is undefined and has an initial value; remove one of them")
         if self.initial is not None and (self.initial.get_shape(), self.initial.get_element_type()) != (
             self.type.get_shape(), self.element_type,
         ):  # fmt: skip

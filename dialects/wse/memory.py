@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     SymbolRefAttr,
+    UnitAttr,
     i16,
 )
 from xdsl.ir import Attribute
@@ -24,7 +25,7 @@ from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..assembly import parse_attributes, print_attributes
-from ..building import build, integer, string, symbol
+from ..building import build, flag, integer, string, symbol
 from ..machine.elements import parse_dense, parse_memref, print_dense, verify_memory_type
 from ..machine.memory import BufferOperation, ExportOperation
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
@@ -41,17 +42,20 @@ class BufferOp(BufferOperation):
     wse.buffer @count : memref<i16> = dense<0>
     wse.buffer @fifo : memref<32xi16> = dense<0> align 16
     wse.buffer @table : memref<16xi16> at 40960
+    wse.buffer @scratch : memref<8xf32> undefined
     ```
 
     Row-major (DSD-027). The alignment is in bytes, a power of two of at least 2; what is larger than a 16-bit word
     begins at a multiple of 4 bytes anyhow. An element of i8 takes one byte. Without an initial value the memory holds
-    zeros. A buffer `at` an address, in bytes, is placed there; the others where there is room.
+    zeros; if it is `undefined`, programs may not count on that, and executors that look for races report what reads it
+    before it has been written. A buffer `at` an address, in bytes, is placed there; the others where there is room.
     """
 
     name = "wse.buffer"
     value = opt_prop_def(DenseIntOrFPElementsAttr)
     alignment = opt_prop_def(IntegerAttr)
     address = opt_prop_def(IntegerAttr)
+    undefined = opt_prop_def(UnitAttr)
     traits = traits_def(HasParent(PeOp))
 
     def __init__(
@@ -62,6 +66,8 @@ class BufferOp(BufferOperation):
         alignment: int | None = None,
         attributes: Mapping[str, Attribute] | None = None,
         address: int | None = None,
+        *,
+        undefined: bool = False,
     ):
         properties = {
             "sym_name": string(name),
@@ -69,6 +75,7 @@ class BufferOp(BufferOperation):
             "value": value,
             "alignment": None if alignment is None else integer(alignment),
             "address": None if address is None else integer(address),
+            "undefined": flag(undefined),
         }
         build(self, [], [], properties)
         self.attributes.update(attributes or {})
@@ -81,13 +88,14 @@ class BufferOp(BufferOperation):
         value = None
         if parser.parse_optional_punctuation("=") is not None:
             value = parse_dense(parser, type.get_element_type(), type.get_shape())
+        undefined = parser.parse_optional_keyword("undefined") is not None
         alignment = None
         if parser.parse_optional_keyword("align") is not None:
             alignment = parser.parse_integer(allow_boolean=False)
         address = None
         if parser.parse_optional_keyword("at") is not None:
             address = parser.parse_integer(allow_boolean=False)
-        return cls(name, type, value, alignment, parse_attributes(parser), address)
+        return cls(name, type, value, alignment, parse_attributes(parser), address, undefined=undefined)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -97,6 +105,8 @@ class BufferOp(BufferOperation):
         if self.value is not None:
             printer.print_string(" = ")
             print_dense(printer, self.value)
+        if self.undefined is not None:
+            printer.print_string(" undefined")
         if self.alignment is not None:
             printer.print_string(f" align {self.alignment.value.data}")
         if self.address is not None:
@@ -119,6 +129,8 @@ class BufferOp(BufferOperation):
             address = self.address.value.data
             if address < 0 or address % step:
                 raise VerifyException(f"address {address} is not a multiple of {step} bytes; choose one that is")
+        if self.value is not None and self.undefined is not None:
+            raise VerifyException("an undefined buffer has an initial value; remove one of them")
         if self.value is not None and self.value.get_shape() != self.type.get_shape():
             raise VerifyException(
                 f"initial value of shape {list(self.value.get_shape())} does not fit {self.type}; give it that shape"

@@ -29,6 +29,7 @@ from ..statistics.counts import Counts
 from ..tables.format import COST_CLASSES, SECTIONS, Tables
 from ..tables.instructions import COSTS, DSD_ROWS, KIND, SLOTS
 from ..trace_lines import RECORD, Traced, Tracing
+from ..unwritten import Unwritten
 from . import library
 
 Array = npt.NDArray[Any]
@@ -82,6 +83,7 @@ _POINTERS = (
     "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "ticked",
     "issued", "statistics", "trace", "dsd_rows", "traps", "switched", "network", "network_readers",
     "stack_rooms", "call_bytes", "levels", "main_levels", "priority_levels", "command_words",
+    "unwritten",
 )  # fmt: skip
 
 
@@ -117,7 +119,6 @@ class _Input(ctypes.Structure):
                 "partitions",
                 "threads",
                 "parallel_from",
-                "checks",
             )
         ),
     ]
@@ -245,7 +246,9 @@ class Core:
         given.partitions = threads
         given.threads = min(threads, cores())
         given.parallel_from = parallel_from
-        given.checks = check
+        self.unwritten = Unwritten(fabric) if check else None
+        if self.unwritten is not None:
+            given.unwritten = self._keep(_unwritten_rows(self.unwritten), np.dtype("<u8")).ctypes.data
         self._warnings = FirstWarnings()
         self._handle = self._library.core_create(ctypes.byref(given))
         if self._handle is None:
@@ -506,6 +509,17 @@ def initial_memory(tables: Tables, fabric: Fabric) -> list[npt.NDArray[np.uint8]
         start = int(patch["address"])
         array[:, start : start + size] = values.view(np.uint8).reshape(-1, 8)[:, :size]
     return memory
+
+
+def _unwritten_rows(unwritten: Unwritten) -> Array:
+    """Return where the core finds what nothing has written, for each class as `struct unwritten` of machine.h says."""
+    return np.array(
+        [
+            (words.ctypes.data, left.ctypes.data, first, words.shape[1])
+            for words, left, first in zip(unwritten.words, unwritten.left, unwritten.first.tolist(), strict=True)
+        ],
+        np.uint64,
+    ).reshape(-1, 4)
 
 
 def _declared(found: ctypes.CDLL) -> ctypes.CDLL:

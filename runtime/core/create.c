@@ -425,7 +425,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     prepare_operations(core, input);
     prepare_accesses(core);
     prepare_quick(core);
-    if (input->checks) {
+    if (input->unwritten != NULL) {
         core->command_words = input->command_words;
         prepare_races(core);
     }
@@ -445,6 +445,9 @@ static void prepare(struct core *core, const struct core_input *input) {
     prepare_moves(core);
     choose_short_ways(core);
     prepare_settings(core, input);
+    if (core->races != NULL) {
+        prepare_unwritten(core, input->unwritten);
+    }
     divide(core, input->strings);
     touch_active(core);
     run_starts(core);

@@ -563,7 +563,7 @@ next:
         if (taken < 0) {
             goto applies;
         }
-        if (core->races != NULL && races_of(core, pe)->count > 0) {
+        if (core->races != NULL && has_to_look(core, pe)) {
             check_quick(core, pe, application, r, WHERE, now, DONE_NOW);
         }
         now += taken;

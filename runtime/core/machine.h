@@ -58,6 +58,7 @@ enum {
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
     TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75, USED_IN_FLIGHT, UNBLOCKS_EARLY = 78,
+    READS_UNWRITTEN, UNBLOCKS_AGAIN, SUMS_UNWRITTEN,
 };
 
 /* Words of a buffer in the memory of its class */
@@ -609,6 +610,13 @@ struct trap {
     uint16_t class, source, kind, is_integer, count, operands[MAX_SOURCES], result;
 };
 
+/* Words of memory that nothing has written, of a class: runtime/unwritten.py. `words` has `count` bytes for each unit, from
+ * word `first` on, and `left` says how many of them are 1. */
+struct unwritten {
+    uint8_t *words;
+    int64_t *left, first, count;
+};
+
 /* What a core is made from, all of which outlives it: the arrays are those of runtime/fabric. */
 struct core_input {
     const struct tables *tables;
@@ -643,13 +651,13 @@ struct core_input {
     const uint8_t *main_levels;
     const uint8_t *priority_levels; /* of each number of a priority */
     const int64_t *command_words;   /* of each class, by which it lets its host go on; -1: none */
+    const struct unwritten *unwritten; /* of each class; NULL: races are not looked for */
     struct timing timing;
     struct registers_input registers;
     uint32_t width, height, queue_count, strings, switched_count;
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
     uint32_t partitions, threads; /* so many at most */
     uint32_t parallel_from; /* PEs to visit from which partitions work at the same time */
-    uint32_t checks;        /* 1: races are looked for */
 };
 
 /* What to trace: events as bits, by number, and the most records to keep, 0 for all. Waits and wavelets need statistics. */

@@ -9,12 +9,27 @@
 #include "races.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_WORDS = 1 << 16 };
 enum { LATER_WRITES = 1, EARLIER_WRITES = 2, LATER_IS_ASYNC = 4 }; /* bits of the fifth value of a finding */
 
 void prepare_races(struct core *core) {
     core->races = core_allocate(core, (uint64_t)core->width * core->height, sizeof *core->races);
+}
+
+/* Shares what nothing has written, of each class, with the host. */
+void prepare_unwritten(struct core *core, const struct unwritten *classes) {
+    for (uint32_t k = 0; k < core->class_count; k++) {
+        const struct unwritten *given = &classes[k];
+        for (uint32_t unit = 0; unit < core->classes[k].units; unit++) {
+            struct pe_races *here = races_of(core, pe_at(&core->classes[k], unit));
+            here->unwritten = given->words + unit * given->count;
+            here->first_word = given->first;
+            here->last_word = given->first + given->count;
+            here->left = given->left + unit;
+        }
+    }
 }
 
 void free_races(struct core *core) {
@@ -113,6 +128,12 @@ static void tell(struct core *core, struct pe *pe, const struct late *late) {
     core->at = before;
 }
 
+/* Tells what the running task does, with two values. */
+static void tell_at(struct core *core, struct pe *pe, uint32_t code, uint32_t where, cycle now, int64_t one, int64_t two) {
+    struct late late = {.time = now, .code = code, .task = running_task(pe), .where = where, .values = {one, two}};
+    tell(core, pe, &late);
+}
+
 static void keep_late(struct core *core, struct flight *flight, const struct late *late) {
     for (uint64_t k = 0; k < flight->late_count; k++) {
         if (flight->lates[k].code == late->code && flight->lates[k].where == late->where &&
@@ -152,10 +173,17 @@ static void meet(struct core *core, struct pe *pe, struct flight *flight, const 
     }
 }
 
-/* Finds operations that still receive into memory when a PE lets its host go on, which may read that. Those that end only
+/* Finds operations that still receive into memory when a PE lets its host go on, which may read that, and
+ * that it has done so before in the same launch. Those that end only
  * when the host has done more are left alone. */
-static void check_unblock(struct core *core, struct pe *pe, cycle now) {
+static void check_unblock(struct core *core, struct pe *pe, uint32_t where, cycle now) {
     struct pe_races *here = races_of(core, pe);
+    if (here->unblocked_at != 0) {
+        tell_at(core, pe, UNBLOCKS_AGAIN, where, now, here->unblocked_at, here->unblocked_by);
+    } else {
+        here->unblocked_at = where;
+        here->unblocked_by = running_task(pe);
+    }
     for (uint64_t k = 0; k < here->count; k++) {
         struct flight *flight = &here->flights[k];
         struct late late = {.time = now, .code = UNBLOCKS_EARLY, .task = running_task(pe), .where = flight->where,
@@ -168,20 +196,112 @@ static void check_unblock(struct core *core, struct pe *pe, cycle now) {
     }
 }
 
+/* Memory that nothing has written */
+
+/* Returns the first of some words that nothing has written, or -1. */
+static int64_t first_unwritten(const struct pe_races *here, int64_t low, int64_t high) {
+    low = low > here->first_word ? low : here->first_word;
+    high = high < here->last_word ? high : here->last_word;
+    if (low >= high) {
+        return -1;
+    }
+    const uint8_t *found = memchr(here->unwritten + (low - here->first_word), 1, (size_t)(high - low));
+    return found == NULL ? -1 : found - here->unwritten + here->first_word;
+}
+
+/* Notes that words are written. */
+static void write_words(struct pe_races *here, int64_t low, int64_t high) {
+    low = low > here->first_word ? low : here->first_word;
+    high = high < here->last_word ? high : here->last_word;
+    for (int64_t word = low - here->first_word; word < high - here->first_word; word++) {
+        *here->left -= here->unwritten[word];
+        here->unwritten[word] = 0;
+    }
+}
+
+/* Returns how many of the first elements of a walk are all that it touches. */
+static int64_t distinct(const struct descriptor *walk, int64_t count) {
+    if (is_circular(walk)) {
+        return count;
+    }
+    if (walk->dimensions == 1) {
+        return walk->extents[0] == POINTER_EXTENT && count > 1 ? 1 : count;
+    }
+    int64_t whole = walk_count(walk);
+    return count < whole ? count : whole;
+}
+
+/* Returns the lowest word of a walk that nothing has written, or -1; or, with `writes`, notes that it is written. */
+static int64_t walk_unwritten(struct pe_races *here, const struct descriptor *walk, int64_t count, bool writes) {
+    int64_t width = width_of(walk), lowest = -1;
+    bool is_line = walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk);
+    int64_t elements = distinct(walk, count);
+    int64_t pieces = is_line && elements > 0 ? 1 : elements, length = is_line ? elements * width : width;
+    for (int64_t k = 0; k < pieces; k++) {
+        int64_t low = walk->address + (k == 0 && !is_circular(walk) ? 0 : walk_offset(walk, k) * width);
+        if (writes) {
+            write_words(here, low, low + length);
+            continue;
+        }
+        int64_t word = first_unwritten(here, low, low + length);
+        lowest = word >= 0 && (lowest < 0 || word < lowest) ? word : lowest;
+    }
+    return lowest;
+}
+
+static bool is_same_walk(const struct descriptor *walk, const struct descriptor *other) {
+    int extents = is_circular(walk) ? 2 : walk->dimensions;
+    return other != NULL && other->type == MEMORY_WALK && walk->address == other->address && walk->kind == other->kind &&
+           walk->dimensions == other->dimensions && is_circular(walk) == is_circular(other) &&
+           (!is_circular(walk) || walk->begin == other->begin) &&
+           memcmp(walk->extents, other->extents, (size_t)extents * sizeof walk->extents[0]) == 0 &&
+           memcmp(walk->strides, other->strides, walk->dimensions * sizeof walk->strides[0]) == 0;
+}
+
+/* Finds elements that an operation reads and nothing has written, and notes those that it writes: as if it did all at its
+ * issue, since who reads what it still receives is found otherwise. One that a control wavelet ends may read less. */
+static void check_unwritten(struct core *core, struct pe *pe, const struct operation *operation,
+                            const struct descriptor *const streams[], uint32_t where, cycle now, int64_t count) {
+    struct pe_races *here = races_of(core, pe);
+    if (*here->left == 0) {
+        return;
+    }
+    int64_t word = -1;
+    for (int k = 1; k <= operation->sources && !operation->on_control && word < 0; k++) {
+        if (streams[k] != NULL && streams[k]->type == MEMORY_WALK) {
+            word = walk_unwritten(here, streams[k], count, false);
+            if (word >= 0) {
+                uint32_t code = is_same_walk(streams[k], streams[0]) ? SUMS_UNWRITTEN : READS_UNWRITTEN;
+                tell_at(core, pe, code, where, now, word, operation->number);
+            }
+        }
+    }
+    if (streams[0] != NULL && streams[0]->type == MEMORY_WALK && !operation->drops_data) {
+        walk_unwritten(here, streams[0], count, true);
+    }
+}
+
 /* Finds an element of 1, 2, 4 or 8 bytes that scalar code reads or writes while an operation in flight uses it. */
 void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t bytes, bool writes, uint32_t where,
                    cycle now) {
     struct pe_races *here = races_of(core, pe);
+    int64_t low = address / 2, high = (address + bytes + 1) / 2;
+    if (low < here->last_word && high > here->first_word) {
+        if (writes) {
+            write_words(here, low, high);
+        } else if (first_unwritten(here, low, high) >= 0) {
+            tell_at(core, pe, READS_UNWRITTEN, where, now, first_unwritten(here, low, high), NO_ROW);
+        }
+    }
+    if (writes && low == core->command_words[pe->class->number]) {
+        check_unblock(core, pe, where, now);
+    }
     if (here->count == 0) {
         return;
     }
-    int64_t low = address / 2, high = (address + bytes + 1) / 2;
     struct range access = {.low = low, .high = high, .is_line = true, .writes = writes};
     for (uint64_t k = 0; k < here->count; k++) {
         meet(core, pe, &here->flights[k], &access, NO_ROW, false, where, now);
-    }
-    if (writes && low == core->command_words[pe->class->number]) {
-        check_unblock(core, pe, now);
     }
 }
 
@@ -235,6 +355,11 @@ static void check_new(struct core *core, struct pe *pe, struct flight *flight, b
 
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives) {
+    const struct descriptor *streams[MAX_OPERANDS] = {NULL};
+    for (int k = 0; k <= operation->sources; k++) {
+        streams[k] = operands[k].is_number ? NULL : &operands[k].descriptor;
+    }
+    check_unwritten(core, pe, operation, streams, where, now, count);
     bool uses_fabric = receives || operands[0].descriptor.type == QUEUE_RUN;
     struct flight *flight = new_flight(core, pe, operation, where, now);
     int zeroed = zeroed_operand(operation, &operands[0].descriptor);
@@ -296,6 +421,7 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
         }
     }
     count = count == INT64_MAX ? to->extents[0] : count;
+    check_unwritten(core, pe, operation, streams, where, issued, count);
     struct flight *flight = new_flight(core, pe, operation, where, issued);
     for (int k = 0; k <= operation->sources && !(from != NULL && count == ENDLESS_EXTENT); k++) {
         if (streams[k] != NULL && streams[k]->type == MEMORY_WALK) {

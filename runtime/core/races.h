@@ -38,9 +38,14 @@ struct flight {
 struct pe_races {
     struct flight *flights;
     uint64_t count, room, joins;
+    uint8_t *unwritten; /* a byte for each word from `first_word` on, up to `last_word`: 1 if nothing has written it */
+    int64_t first_word, last_word;
+    int64_t *left; /* how many of them are 1 */
+    uint32_t unblocked_at, unblocked_by; /* since the last launch: the source place, or 0, and the task */
 };
 
 void prepare_races(struct core *core);
+void prepare_unwritten(struct core *core, const struct unwritten *classes);
 void free_races(struct core *core);
 void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t bytes, bool writes, uint32_t where,
                    cycle now);
@@ -57,10 +62,19 @@ static inline struct pe_races *races_of(const struct core *core, const struct pe
     return &core->races[pe->number];
 }
 
+/* Returns true if an operation in memory has to be checked. */
+static inline bool has_to_look(const struct core *core, const struct pe *pe) {
+    const struct pe_races *here = races_of(core, pe);
+    return here->count > 0 || *here->left > 0;
+}
+
 /* Notes that a task starts: one that only instructions of its PE activate has learnt nothing from outside. */
 static inline void race_start(const struct core *core, const struct pe *pe, const struct task *task) {
     bool is_local = task->type == LOCAL_TASK && !(task->flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS));
     races_of(core, pe)->joins += !is_local;
+    if (task->type == LAUNCH_TASK) {
+        races_of(core, pe)->unblocked_at = 0;
+    }
 }
 
 #endif

@@ -20,7 +20,7 @@ enum { CLASS_TRAPS = 1, CLASS_ORDERED = 16, CLASS_MAIN_THREAD_CHANGES = 32 };
 
 struct buffer_row {
     uint32_t name, where, owner, address, elements, dims;
-    uint8_t kind, rank;
+    uint8_t kind, rank, flags;
 };
 
 struct column_row {

@@ -162,6 +162,7 @@ class Machine:
         """Queues of the host, by PE and number."""
         self.networks = [Network(self, number, row) for number, row in enumerate(self.program["networks"])]
         self.races = Races(self) if check else None
+        self.unwritten = None if self.races is None else self.races.unwritten
         self.statistics: Statistics | None = None
         self._load()
         needed = statistics or (tracing is not None and tracing.needs_statistics)

@@ -10,7 +10,7 @@ wavelets of other PEs may say that it has come.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +19,7 @@ from ..fabric.command_words import command_words
 from ..fabric.model import UNBOUNDED
 from ..findings import EARLIER_WRITES, LATER_IS_ASYNC, LATER_WRITES, Code
 from ..tables.format import COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS, NONE, TASK_TYPES
+from ..unwritten import Unwritten
 from .descriptors import Descriptor, Walk, Wavelets
 from .elements import Operand, zeroed_place
 from .pes import PE, Issue
@@ -72,6 +73,9 @@ class Races:
         self._flights: dict[int, list[Flight]] = {}
         """By PE, in the order of their issue."""
         self._words: list[int] = command_words(machine.fabric.tables).tolist()
+        self.unwritten = Unwritten(machine.fabric)
+        self._unblocked: dict[int, tuple[int, int]] = {}
+        """Where each PE has let its host go on since its last launch, and the task that did it."""
         self._joins: Counter[int] = Counter()
         """What the tasks of each PE may have learnt from outside: starts of tasks that wavelets, completions and hosts
         cause, and ends of operations that take wavelets and that tasks wait for."""
@@ -81,23 +85,67 @@ class Races:
         is_completed = task.row.flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS)
         if task.row.type != TASK_TYPES.index("local") or is_completed:
             self._joins[pe.number] += 1
+        if task.row.type == TASK_TYPES.index("launch"):
+            self._unblocked.pop(pe.number, None)
 
     def element(self, pe: PE, address: int, size: int, where: int, *, writes: bool) -> None:
         """Find an element that scalar code accesses while an operation in flight uses it."""
+        words = range(address // 2, (address + size + 1) // 2)
+        if writes:
+            self._write(pe, words)
+        else:
+            word = self._first_unwritten(pe, words)
+            if word is not None:
+                self._machine.warn(pe, Code.READS_UNWRITTEN, where, word, NONE)
         flights = self._flights.get(pe.number)
         if flights:
-            access = Range(frozenset(range(address // 2, (address + size + 1) // 2)), writes)
+            access = Range(frozenset(words), writes)
             note = partial(self._machine.finding, pe, Code.USED_IN_FLIGHT, where)
             for flight in flights:
                 self._meet(flight, access, NONE, note, pe, is_async=False)
-            if writes and address // 2 == self._words[pe.cls.number]:
-                self._unblocks(pe, flights)
+        if writes and address // 2 == self._words[pe.cls.number]:
+            self._unblocks(pe, flights or (), where)
 
-    def _unblocks(self, pe: PE, flights: Sequence[Flight]) -> None:
-        """Find operations that still receive into memory when a PE lets its host go on, which may read that.
+    def _first_unwritten(self, pe: PE, words: Iterable[int]) -> int | None:
+        """Return the first of some words that nothing has written, or None."""
+        shadow, first = self.unwritten.words[pe.cls.number][pe.unit], int(self.unwritten.first[pe.cls.number])
+        return min((word for word in words if 0 <= word - first < len(shadow) and shadow[word - first]), default=None)
 
-        Those that end only when the host has done more are left alone.
+    def _write(self, pe: PE, words: Iterable[int]) -> None:
+        """Note that words are written."""
+        shadow, first = self.unwritten.words[pe.cls.number][pe.unit], int(self.unwritten.first[pe.cls.number])
+        for word in words:
+            if 0 <= word - first < len(shadow) and shadow[word - first]:
+                shadow[word - first] = 0
+                self.unwritten.left[pe.cls.number][pe.unit] -= 1
+
+    def _note_written(self, issue: Issue, destination: Descriptor, sources: Sequence[Operand], count: int) -> None:
+        """Find elements that an operation reads and nothing has written, and note those that it writes.
+
+        It counts as done at its issue: who reads what it still receives is found otherwise. One that a control wavelet
+        ends may read less.
         """
+        for walk in () if issue.settings.on_control else sources:
+            word = self._first_unwritten(issue.pe, _words(walk, count)) if isinstance(walk, Walk) else None
+            if word is not None:
+                assert isinstance(walk, Walk)
+                code = Code.SUMS_UNWRITTEN if _is_same(walk, destination) else Code.READS_UNWRITTEN
+                self._machine.warn_of(issue, code, word, issue.operation.number)
+                break
+        if isinstance(destination, Walk) and not issue.operation.drops_data:
+            self._write(issue.pe, _words(destination, count))
+
+    def _unblocks(self, pe: PE, flights: Sequence[Flight], where: int) -> None:
+        """Find operations that still receive into memory when a PE lets its host go on, which may read that; and that
+        it has done so before in the same launch.
+
+        Operations that end only when the host has done more are left alone.
+        """
+        first = self._unblocked.get(pe.number)
+        if first is None:
+            self._unblocked[pe.number] = where, NONE if pe.task is None else pe.task.number
+        else:
+            self._machine.warn(pe, Code.UNBLOCKS_AGAIN, where, *first)
         for flight in flights:
             user = flight.issue.user
             record = self._machine.finding(pe, Code.UNBLOCKS_EARLY, user.where, user.operation, user.task)
@@ -115,6 +163,8 @@ class Races:
         uses_fabric = receives or isinstance(destination, Wavelets)
         is_async = issue.is_async and uses_fabric
         joins = self._joins[pe.number]
+        if self.unwritten.left[pe.cls.number][pe.unit]:
+            self._note_written(issue, destination, sources, count)
         flights = [each for each in self._flights.get(pe.number, ()) if each.done > pe.now or each.joins == joins]
         self._flights[pe.number] = flights
         zeroed = zeroed_place(destination, sources)
@@ -173,7 +223,12 @@ class Races:
                 flight.late = kept
 
 
+def _is_same(walk: Walk, other: Descriptor) -> bool:
+    return isinstance(other, Walk) and walk._replace(buffer=None) == other._replace(buffer=None)
+
+
 def _words(walk: Walk, count: int) -> frozenset[int]:
-    if not walk.is_line and walk.places is None:
-        count = min(count, walk.length)  # it begins again behind the last
+    if walk.places is None:
+        # It begins again behind the last.
+        count = min(count, 1 if walk.repeats else walk.length if not walk.is_line else count)
     return frozenset(word + k for word in walk.words(0, count) for k in range(walk.width))

@@ -14,7 +14,7 @@ from ...operations import float_exceptions
 from ...targets.wavelets import PORTS, WORD_MASK
 from ..fabric.classes import areas_of, words_in_use
 from ..fabric.model import Fabric
-from ..findings import EARLIER_WRITES, LATER_WRITES, Code, Finding, is_error
+from ..findings import EARLIER_WRITES, LATER_WRITES, NOTES, Code, Finding, is_error
 from ..tables.format import INPUT, NONE, TASK_TYPES
 from ..tables.instructions import BITS, CONTROL, KINDS
 from ..warnings import Warnings
@@ -78,12 +78,19 @@ class Subject(Names):
 
     def element(self, word: int) -> str:
         """Return an element at a word of memory of the PE: "element 3 of @y", or its address."""
+        buffer = self.buffer_at(word)
+        if buffer is None:
+            return f"word address {word}"
+        bits = max(8, BITS[KINDS[int(self.tables["buffers"]["kind"][buffer])]])
+        return f"element {16 * (word - self.buffer_words(buffer)[0]) // bits} of @{self.text('buffers', buffer)}"
+
+    def buffer_at(self, word: int) -> int | None:
+        """Return the buffer of the PE that a word of memory is in, or None."""
         for buffer in np.flatnonzero(self.tables["buffers"]["elements"]).tolist():
             start, end = self.buffer_words(buffer)
             if start <= word < end and int(self.tables["buffers"]["owner"][buffer]) == self.owner:
-                bits = max(8, BITS[KINDS[int(self.tables["buffers"]["kind"][buffer])]])
-                return f"element {16 * (word - start) // bits} of @{self.text('buffers', buffer)}"
-        return f"word address {word}"
+                return buffer
+        return None
 
     def buffer_words(self, buffer: int) -> tuple[int, int]:
         """Return the first word of a buffer, and the one behind it."""
@@ -114,7 +121,7 @@ def deliver(fabric: Fabric, finding: Finding, warnings: Warnings) -> None:
     message, where = sentence(fabric, finding)
     if is_error(finding.code):
         raise LoomError(message, where)
-    warnings.warn(where, message)
+    warnings.warn(where, message, "note" if finding.code in NOTES else "warning")
 
 
 def show_index(value: int) -> str:
@@ -350,12 +357,43 @@ def _used_in_flight(of: Subject) -> str:
     return f"{who} {does} {of.element(word)} on {of.here} while {other}, which is asynchronous, {uses} it; {remedy}"
 
 
+def _reads_unwritten(of: Subject) -> str:
+    operation = of.values[1]
+    who = "this load" if operation == NONE else of.doing_of(operation)
+    return f"{who} reads {_unwritten(of)}; write it before, or give the variable a value, such as @zeros"
+
+
+def _sums_unwritten(of: Subject) -> str:
+    return (
+        f"{of.doing_of(of.values[1])} adds to {_unwritten(of)}; it counts on memory that holds zeros at the start: "
+        "give the variable a value, such as @zeros"
+    )
+
+
+def _unwritten(of: Subject) -> str:
+    word = of.values[0]
+    buffer = of.buffer_at(word)
+    declared = None if buffer is None else of.where(int(of.tables["buffers"]["where"][buffer]))
+    place = f", declared at {declared} without a value" if declared else ""
+    return f"{of.element(word)} on {of.here}, which nothing has written{place}"
+
+
 def _unblocks_early(of: Subject) -> str:
     operation, task = of.values[:2]
     return (
         f"{of.operation(operation, task)}, which is asynchronous, still receives on {of.here} when "
         f"@{of.task(of.finding.task)} calls unblock_cmd_stream(), and the host may read what it receives too early; "
         "call it in a task that this operation activates or unblocks when it has ended"
+    )
+
+
+def _unblocks_again(of: Subject) -> str:
+    where, task = of.values[:2]
+    place = of.where(where)
+    return (
+        f"@{of.task(of.finding.task)} calls unblock_cmd_stream() again on {of.here}, which @{of.task(task)} has called"
+        f"{f' at {place}' if place else ''} since the launch; call it once for each launch, where the work that this "
+        "starts ends, since the first call lets the host go on"
     )
 
 
@@ -622,6 +660,9 @@ SENTENCES: dict[Code, Sentence] = {
     Code.USED_IN_FLIGHT: _used_in_flight,
     Code.FLOATS_MIXED: _floats_mixed,
     Code.UNBLOCKS_EARLY: _unblocks_early,
+    Code.READS_UNWRITTEN: _reads_unwritten,
+    Code.SUMS_UNWRITTEN: _sums_unwritten,
+    Code.UNBLOCKS_AGAIN: _unblocks_again,
     Code.NEVER_STARTS: _never_starts,
 }
 """The sentence of every code but `NOTHING`."""

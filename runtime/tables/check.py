@@ -36,6 +36,7 @@ from .code import BodyUses
 from .format import (
     ACCESS_POINTER,
     ACTIVE,
+    BUFFER_UNDEFINED,
     CHANNEL_DRAINED,
     CIRCULAR,
     CLASS_MAIN_THREAD_CHANGES,
@@ -264,6 +265,7 @@ class _Checker:
 
     def memory(self) -> None:
         self.below("buffers", "kind", len(KINDS))
+        self.below("buffers", "flags", BUFFER_UNDEFINED + 1)
         kind = self.column("buffers", "kind")
         self.all_hold("buffers", _MEMORY_KINDS[kind], "has elements that memory does not hold")
         self.runs("buffers", "dims", "rank", "dims")

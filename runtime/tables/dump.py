@@ -11,6 +11,7 @@ from ...targets.model import LEVELS
 from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS, SETTINGS
 from .format import (
     ACCUMULATES,
+    BUFFER_UNDEFINED,
     CHANNEL_DRAINED,
     CLASS_MAIN_THREAD_CHANGES,
     CLASS_ORDERED,
@@ -161,7 +162,8 @@ class _Dump:
         for space in tables["spaces"][tables["spaces"]["owner"] == row]:
             yield f"  space @{self.text(space['name'])} of {space['size']} bytes"
         for buffer in self.members(record, "buffer"):
-            yield (f"  buffer @{self.text(buffer['name'])} at {buffer['address']} : {self.type(buffer)}")
+            undefined = " undefined" if buffer["flags"] & BUFFER_UNDEFINED else ""
+            yield f"  buffer @{self.text(buffer['name'])} at {buffer['address']} : {self.type(buffer)}{undefined}"
         for column in tables["columns"][tables["columns"]["owner"] == row]:
             values = tables["column_values"][int(column["values"]) :][:4].tolist()
             yield f"  column @{self.text(column['name'])} : {KINDS[column['kind']]} {values}"

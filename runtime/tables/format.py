@@ -56,9 +56,12 @@ MAIN_THREAD_SHIFT, MAIN_THREAD_BITS = 1, 3
 
 BUFFER = _record(
     ("name", U32), ("where", U32), ("owner", U32), ("address", U32), ("elements", U32), ("dims", U32), ("kind", U8),
-    ("rank", U8),
+    ("rank", U8), ("flags", U8),
 )  # fmt: skip
 """`address` in words; extents are `rank` rows of `dims` from `dims` on; `owner` is the class."""
+
+BUFFER_UNDEFINED = 1
+"""Flag of a buffer: the program says nothing of what it holds at the start, which is zeros."""
 
 COLUMN = _record(("name", U32), ("owner", U32), ("values", U32), ("kind", U8))
 """Values of the class's PEs, by rows of the grid, as registers hold them, in `column_values` from `values` on."""

@@ -581,19 +581,19 @@ class Generator:
         self.emit("flow.buffer @si at 0 : memref<4xi16> = dense<[0, 1, -2, 300]>")
         self.emit("flow.buffer @budget at 4 : memref<i16> = dense<6>")
         self.emit("flow.buffer @sh at 5 : memref<4xf16> = dense<[0.5, -1.0, 0.0, 2.5]>")
-        self.emit("flow.buffer @ha at 9 : memref<16xf16>")
+        self.emit("flow.buffer @ha at 9 : memref<16xf16> undefined")
         self.emit("flow.buffer @hb at 25 : memref<16xf16> = dense<1.5>")
         self.emit("flow.buffer @na at 41 : memref<16xi16> = dense<7>")
-        self.emit("flow.buffer @nb at 57 : memref<16xi16>")
+        self.emit("flow.buffer @nb at 57 : memref<16xi16> undefined")
         self.emit("flow.buffer @sf at 74 : memref<4xf32> = dense<[0.25, 1.0, -3.0, 0.0]>")
-        self.emit("flow.buffer @va at 82 : memref<16xf32>")
+        self.emit("flow.buffer @va at 82 : memref<16xf32> undefined")
         self.emit("flow.buffer @vb at 114 : memref<16xf32> = dense<1.25>")
         # Overlaps its neighbors: the same words under another name.
-        self.emit("flow.buffer @vc at 100 : memref<16xf32>")
+        self.emit("flow.buffer @vc at 100 : memref<16xf32> undefined")
         address = 150
         for channel in self.channels:
             size = 2 if channel.element == "f32" else 1
-            self.emit(f"flow.buffer @r{channel.number} at {address} : memref<16x{channel.element}>")
+            self.emit(f"flow.buffer @r{channel.number} at {address} : memref<16x{channel.element}> undefined")
             address += 16 * size
         for line in self.params:
             self.emit(line)

@@ -116,7 +116,8 @@ def test_races_of_random_programs(program: RandomProgram) -> None:
     core = outcome(program, Way("core", checked))
     assert differences(outcome(program, Way("reference", checked)), core) == []
     assert differences(outcome(program, Way("core", (*checked, ("threads", 4), ("parallel_from", 1)))), core) == []
-    core.findings = [line for line in core.findings if "which is asynchronous" not in line]
+    told = ("which is asynchronous", "nothing has written")
+    core.findings = [line for line in core.findings if not any(words in line for words in told)]
     assert differences(outcome(program, CORE), core) == []
 
 

@@ -13,6 +13,8 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     wse.export @shown as "h" points_to memref<8xf16>
     wse.buffer @pair : memref<2xi16> = dense<[1, 9]>
     wse.initialize @pair[0] = address_of @h
+    wse.buffer @scratch : memref<3x4xf32> undefined
+    wse.buffer @last : memref<f16> undefined align 4
     // CHECK:      var a = @zeros([4, 5]f32);
     // CHECK-NEXT: var h = @zeros([8]f16);
     // CHECK-NEXT: var s: f32 = 0.0;
@@ -21,6 +23,8 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     // CHECK-NEXT: var shown: [*]f16 = &h;
     // CHECK-NEXT: var pair_0: [*]f16 = &h;
     // CHECK-NEXT: var pair_1: i16 = 9;
+    // CHECK-NEXT: var scratch: [3, 4]f32;
+    // CHECK-NEXT: var last: f16 align(4);
 
     wse.func @memory(%n: i16, %v: f32) {
       %a = wse.get_buffer @a : memref<4x5xf32>

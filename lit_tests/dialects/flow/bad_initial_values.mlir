@@ -1,6 +1,13 @@
 // RUN: loom-opt %s --split-input-file --verify-diagnostics | filecheck %s
 // Elements that a buffer does not have, and numbers that an element does not hold.
 
+// CHECK: error: buffer @b is undefined and has an initial value; remove one of them{{$}}
+flow.fabric @p target "wse3" grid 2 by 1 {
+  flow.units @cell on [:, :] words 8 {
+    flow.buffer @b at 0 : memref<4xi16> = dense<1> undefined
+  }
+}
+// -----
 // CHECK: error: buffer @b has no element -1; choose one from 0 to 3{{$}}
 flow.fabric @p target "wse3" grid 2 by 1 {
   flow.units @cell on [:, :] words 8 {

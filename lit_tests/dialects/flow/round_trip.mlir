@@ -18,6 +18,8 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
   flow.units @left on [0, :] words 64 main_thread medium attributes {note = "kept"} {
     // CHECK-NEXT: flow.buffer @u at 0 : memref<4x4xf32>
     flow.buffer @u at 0 : memref<4x4xf32>
+    // CHECK-NEXT: flow.buffer @scratch at 34 : memref<2xf32> undefined
+    flow.buffer @scratch at 34 : memref<2xf32> undefined
     // CHECK-NEXT: flow.buffer @count at 32 : memref<i16> = dense<7>
     flow.buffer @count at 32 : memref<i16> = dense<7>
     // Buffers may lie over one another.

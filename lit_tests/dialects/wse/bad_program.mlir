@@ -91,6 +91,13 @@ wse.program @p target "wse3" rectangle 1 x 1 {
   }
 }
 // -----
+// CHECK: error: an undefined buffer has an initial value; remove one of them{{$}}
+wse.program @p target "wse3" rectangle 1 x 1 {
+  wse.pe @e on [:, :] {
+    wse.buffer @u : memref<4xi16> = dense<1> undefined
+  }
+}
+// -----
 // CHECK: error: initial value of shape [3] does not fit memref<4xi16>; give it that shape{{$}}
 "builtin.module"() ({
   "wse.program"() <{sym_name = "p", target = "wse3", width = 1 : i64, height = 1 : i64}> ({

@@ -22,6 +22,8 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
   wse.pe @cell on [:, :] main_thread high attributes {note = "kept"} {
     // CHECK-NEXT: wse.buffer @u : memref<64xf32>
     wse.buffer @u : memref<64xf32>
+    // CHECK-NEXT: wse.buffer @scratch : memref<8xf32> undefined align 16
+    wse.buffer @scratch : memref<8xf32> undefined align 16
     // CHECK-NEXT: wse.buffer @count : memref<i16> = dense<7> align 16
     wse.buffer @count : memref<i16> = dense<7> align 16
     // CHECK-NEXT: wse.buffer @w : memref<2x2xf16> = dense<{{\[\[}}1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00]]>
