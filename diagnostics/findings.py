@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from .errors import shown
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
-"""Whether a program goes wrong, may go wrong, or runs on a machine on which all programs like it may."""
+"""How bad a finding is: a program goes wrong, may go wrong, or runs on a machine on which all programs like it may."""
 
 
 @dataclass(frozen=True)

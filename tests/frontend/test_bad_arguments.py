@@ -195,7 +195,7 @@ REFUSED = [
     ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 2, .offset = -40000 }»)", "an offset of -40000; it is from -32768 to 32767"),
     ("global", "@get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, 70000 } }»)", "an extent of 70000; it is from 0 to 65535"),
     ("global", "@get_dsd(fabin_dsd, «.{ .extent = 65536, .fabric_color = @get_color(9), .input_queue = @get_input_queue(5) }»)", "an extent of 65536; it is from 0 to 65535"),
-    ("global", "@get_dsd(fabout_dsd, «.{ .extent = 3, .fabric_color = @get_color(9), .priority = .{ .x = true } }»)", "'x' is not a '.priority'; it is one of"),
+    ("global", "@get_dsd(fabout_dsd, «.{ .extent = 3, .fabric_color = @get_color(9), .priority = .{ .x = true } }»)", "'.priority' of a DSD does not exist on WSE-2 (DSD-101); give it to the operation"),
     ("run", "@set_dsd_length(d1, «-1»)", "a length of -1; it is from 0 to 65535"),
     ("run", "@set_dsd_stride(d1, «32768»)", "a stride of 32768; it is from -128 to 127"),
     ("run", "@increment_dsd_offset(d1, «100000», u16)", "an offset of 100000; it is from 0 to 65535"),

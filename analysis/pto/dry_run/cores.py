@@ -484,7 +484,7 @@ class CoreRun:
                 )
 
     def _note_pitch(self, op: TileOperation, result: Tile) -> None:
-        """Note the rows with which a product lies in the accumulator: those of the left tile, in whole boxes."""
+        """Note the rows with which a product is in the accumulator: those of the left tile, in whole boxes."""
         if not op.name.startswith("pto.tmatmul"):
             return
         operands = [self.values.get(operand) for operand in op.operands]

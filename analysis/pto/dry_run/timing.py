@@ -104,7 +104,7 @@ class _Timing:
             lag = self._costs.signal if other in others else 0
             start = max(start, self._ends[other] + lag)
         if start > own and others:
-            # What other pipes still do meanwhile is no loss.
+            # What other pipes still do meanwhile costs nothing.
             core.waits[_awaited(step)] += max(0, start - max(own, core.end))
             self._issued[step.core] = start
         end = start + self._cycles(step)
