@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,7 +143,7 @@ def test_conversions_to_floats_round_once(csl: Csl, type: str, format: str) -> N
     var out = @zeros([{len(values)}]{format});
     fn main() void {{ for (@range(u16, {len(values)})) |i| {{ out[i] = @as({format}, values[i]); }} }}
     """
-    options = {} if format == "f32" else {"fp16_format": format}
+    options: dict[str, Any] = {} if format == "f32" else {"fp16_format": format}
     expected = [oracle.to_bits(oracle.round_to(Fraction(value), format), format) for value in values]
     unsigned = "<u4" if format == "f32" else "<u2"
     assert csl.run(text, {"out": format}, **options)["out"].view(unsigned).tolist() == expected

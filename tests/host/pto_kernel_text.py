@@ -64,6 +64,9 @@ class K:
         self.count = 0
         self.constants: dict[tuple[Number, str], str] = {}
         self.types: dict[str, str] = {}
+        self.base: str = ""
+        """The first row of the block, where rows are split among blocks."""
+        self.sub_first: str | None = None
 
     def fresh(self, base: str = "v") -> str:
         self.count += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,8 @@ def told(findings: list[Finding]) -> list[str]:
 def test_right_kernels(name: str) -> None:
     case = CASES[name]
     assert told(check(case.text)) == []
-    for arch in (case.arch, "ideal"):
+    behaviors: tuple[Any, ...] = (case.arch, "ideal")
+    for arch in behaviors:
         result = pto.run(case.text, arch=arch, blocks=case.blocks, arguments=case.arguments)
         assert told(result.findings) == []
         np.testing.assert_allclose(result.arrays[case.out], case.golden, rtol=case.rtol, atol=1e-4)
@@ -147,7 +149,7 @@ def test_planted_faults(case: Case, fault: Fault) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", ["a5", "a2a3"])
 @pytest.mark.parametrize("fault", BLOCKS, ids=[fault.name for fault in BLOCKS])
-def test_faults_of_several_blocks(arch: str, fault: Fault) -> None:
+def test_faults_of_several_blocks(arch: Any, fault: Fault) -> None:
     """How many blocks there are is known to a run alone."""
     case = gemm("blocks", arch, 1, blocks=3)
     text = fault.planted(case)

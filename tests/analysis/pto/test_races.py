@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from xdsl.dialects import test as test_dialect
 from xdsl.ir import Operation
@@ -67,7 +69,7 @@ def test_equal_contents_and_sums() -> None:
 
 def test_pipes_of_one_core() -> None:
     """They are threads if the program orders them by flags, and so is a barrier of all of them an order."""
-    memory = {"memory": "block 0 AIV0 vec"}
+    memory: dict[str, Any] = {"memory": "block 0 AIV0 vec"}
     load, use = step(0, "load", region(0), True, pipe=MTE2, **memory), step(0, "compute", region(0), pipe=V, **memory)
     assert found(load, use) == []
     assert found(load, use, explicit=True) == [(0, 1)]
@@ -83,7 +85,7 @@ def test_orders_that_are_not_followed() -> None:
     assert len(list(races(trace))) == 1
     trace.orders_cores = True
     assert list(races(trace)) == []
-    memory = {"memory": "block 0 AIV0 vec"}
+    memory: dict[str, Any] = {"memory": "block 0 AIV0 vec"}
     load, use = step(0, "load", here, True, pipe=MTE2, **memory), step(0, "compute", here, pipe=V, **memory)
     trace = Trace([Core(0, 1)], [load, use], explicit={0})
     assert len(list(races(trace))) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from ...host.pto_kernel_text import K, P, acc, left, mat, module, right, vec
 from ...host.pto_kernels import gemm, matmul
 
 
-def estimate(text: str, arch: str, arguments: dict[str, object], blocks: int = 1) -> dict[str, object]:
+def estimate(text: str, arch: str, arguments: dict[str, Any], blocks: int = 1) -> dict[str, Any]:
     result = pto.run(text, arch=arch, blocks=blocks, arguments=arguments, times=True)  # pyright: ignore
     return result.statistics["estimate"]
 
@@ -86,7 +87,7 @@ def test_who_waits_for_whom() -> None:
 
     matrices = {name: np.zeros((32, 32), np.float32) for name in ("a", "b", "out")}
 
-    def waits(slots: int, work: int) -> dict[str, int]:
+    def waits(slots: int, work: int) -> dict[str, Any]:
         return {core["core"]: core["waits"] for core in estimate(exchange(slots, work), "a5", matrices)["cores"]}
 
     few, many, idle = waits(1, 8), waits(8, 8), waits(8, 0)
