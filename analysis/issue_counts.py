@@ -1,4 +1,4 @@
-"""Issue counts: how often the operations of a PE program are issued, as far as loops say. Knows neither IR nor machine.
+"""Issue counts: how often each operation of a PE program is issued, by the trip counts of loops. Knows no IR.
 
 Each task and each function that the host launches counts once, a loop as often as it states at least, once if it states
 nothing, every arm of a branch as if it were taken, and what a function issues for each of its calls.
@@ -12,7 +12,7 @@ from collections.abc import Hashable
 from .skeleton import Branch, Call, Loop, Operation, Program, Statement
 
 MAX_COUNT = 1 << 40
-"""Where counting ends: programs that call each other in a circle have no number."""
+"""Largest count; recursive functions reach it."""
 
 
 def issue_counts(program: Program) -> Counter[Hashable]:

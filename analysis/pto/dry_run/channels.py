@@ -57,7 +57,7 @@ class Channel:
         return self.entries[number]
 
     def acquire(self, producer: int) -> tuple[int, ...] | None:
-        """Take a slot; return the steps that freed it as far as the producer waits for them, None if it has to wait."""
+        """Take a slot; return the steps that freed it and that the producer waits for. None if it must wait."""
         if not pipe_protocol.push_waits(self.acquired[producer], self.depth, self.period):
             self.acquired[producer] += 1
             return ()

@@ -29,7 +29,7 @@ class Written:
 
 
 class Contents:
-    """What is in the memories of one core."""
+    """The contents of the memories of one core, as far as known."""
 
     def __init__(self, trace: Trace, core: int) -> None:
         self._trace = trace

@@ -30,9 +30,9 @@ class CoreTimes:
     core: Core
     end: float = 0
     busy: dict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
-    """How long each of its pipes works."""
+    """Busy cycles of each pipe."""
     waits: dict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
-    """How long it waits for other cores while it does nothing else, by what for."""
+    """Idle cycles of the core, by the entry or slot it waits for."""
 
 
 @dataclass

@@ -41,7 +41,7 @@ class Access(NamedTuple):
     region: Region | None
     writes: bool
     contents: object = None
-    """What is stored, equal for equal contents; None if unknown."""
+    """A key of the contents stored: the same for the same contents; None if unknown."""
     adds: bool = False
     """True if it adds to what is there, atomically."""
 
