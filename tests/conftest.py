@@ -22,7 +22,7 @@ from hypothesis import settings
 
 from loomir.runtime.executors import AUTO, EXECUTOR, EXECUTORS, chosen
 
-from .searches import SHARES, is_chosen, quick_cases
+from .searches import SHARES, is_chosen, quick_case
 
 TESTS = Path(__file__).parent
 OF_PROGRAMS = ("runtime", "frontend", "host", "examples")
@@ -123,7 +123,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as thorough the cases that `one_in` leaves to thorough runs, and as slow the cases beyond a few.
+    """Mark as thorough the cases that `one_in` leaves to thorough runs, and as slow all but one case of each test.
 
     Skip what an executor cannot do.
     """
@@ -133,13 +133,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         cases_of[f"{item.nodeid.partition('[')[0]} {executor}"].append(item)
         if executor not in able(item.get_closest_marker("executors")):
             item.add_marker(pytest.mark.skip(reason=f"not for the executor {executor}"))
-    for cases in cases_of.values():
+    for test, cases in cases_of.items():
         for position, item in enumerate(cases):
             mark = item.get_closest_marker("one_in")
             if mark is not None and not is_chosen(position, mark.args[0]):
                 item.add_marker("thorough")
         others = [item for item in cases if item.get_closest_marker("thorough") is None]
-        chosen = quick_cases(len(others))
         for position, item in enumerate(others):
-            if position not in chosen:
+            if position != quick_case(test, len(others)):
                 item.add_marker("slow")

@@ -52,6 +52,7 @@ def test_every_folder_is_a_layer() -> None:
     assert folders == set().union(*LAYERS)
 
 
+@pytest.mark.slow
 def test_folders_import_downwards() -> None:
     for position, layer in enumerate(LAYERS):
         above = {f"loomir.{name}" for upper in LAYERS[:position] for name in upper}
@@ -111,6 +112,7 @@ def cycles(imports: grimp.ImportGraph) -> list[list[str]]:
     return [sorted(knot) for knot in nx.strongly_connected_components(edges) if len(knot) > 1]
 
 
+@pytest.mark.slow
 def test_no_cycles() -> None:
     # Imports inside functions count.
     assert cycles(grimp.build_graph("loomir", exclude_type_checking_imports=True, cache_dir=None)) == []

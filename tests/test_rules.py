@@ -23,6 +23,7 @@ def test_every_cited_rule_exists() -> None:
 
 
 @pytest.mark.parametrize("section", [s for s in SECTIONS if s.finished], ids=lambda section: section.title)
+@pytest.mark.slow
 def test_finished_sections_stay_finished(section: Section, proved: set[str]) -> None:
     assert [rule for rule in section.rules if rule not in proved] == []
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .searches import is_chosen, quick_cases
+from .searches import is_chosen, quick_case
 
 
 @pytest.mark.parametrize("of", [2, 3, 4, 5])
@@ -12,7 +12,8 @@ def test_one_of_each_group_and_all_values_of_the_fastest_parameter(of: int) -> N
     assert sorted(position % of for position in chosen) == list(range(of))
 
 
-def test_quick_cases() -> None:
-    assert quick_cases(1) == {0}
-    assert quick_cases(2) == {0, 1}
-    assert quick_cases(100) == {0, 50}
+def test_quick_case() -> None:
+    assert quick_case("a test", 1) == 0
+    chosen = {quick_case(f"test {number}", 4) for number in range(100)}
+    assert chosen == {0, 1, 2, 3}
+    assert quick_case("a test", 100) == quick_case("a test", 100)

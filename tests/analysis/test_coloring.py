@@ -108,6 +108,7 @@ def test_a_graph_of_many_nodes(numbers: tuple[int, ...]) -> None:
     assert all(found[k] != found[(k + 1) % count] for k in range(count))
 
 
+@pytest.mark.slow
 def test_many_nodes_without_a_coloring() -> None:
     # A ring of odd length takes three numbers.
     count = 4999

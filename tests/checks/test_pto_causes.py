@@ -83,6 +83,7 @@ def test_remedies_of_channels() -> None:
     assert "use more slots" in remedy(Counts("c", 4, 8, 4), [Counts("d", 4, 8, 8)])
 
 
+@pytest.mark.slow
 def test_credits_of_a_chip_are_reported_once() -> None:
     """Four pipes of split entries on a5 begin with credits, and leave some; a run says so once too."""
     text = program("0123", split=1, pipes=4)

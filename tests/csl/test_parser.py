@@ -392,6 +392,7 @@ def test_nodes_compare_by_identity() -> None:
     assert len({Name(0, 1, "a"), Name(0, 1, "a")}) == 2
 
 
+@pytest.mark.slow
 def test_parsing_imports_neither_xdsl_nor_numpy() -> None:
     program = (
         "import sys; from loomir import csl; csl.parse('const x = 1;', 'a.csl');"

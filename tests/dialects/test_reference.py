@@ -9,6 +9,7 @@ from loomir.dialects.reference import DIRECTORY, main, pages
 
 
 @pytest.mark.parametrize("name", sorted(get_all_dialects()))
+@pytest.mark.slow
 def test_page_is_up_to_date(name: str) -> None:
     page = DIRECTORY / f"{name}.md"
     assert page.exists(), "run python -m loomir.dialects.reference"
@@ -16,6 +17,7 @@ def test_page_is_up_to_date(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(get_all_dialects()))
+@pytest.mark.slow
 def test_every_operation_is_on_its_page(name: str) -> None:
     page = pages()[name]
     dialect = get_all_dialects()[name]()

@@ -74,6 +74,7 @@ ENDS: dict[str, tuple[str, list[int]]] = {
 
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize(("setting", "started"), ENDS.values(), ids=ENDS)
+@pytest.mark.slow
 def test_what_the_end_starts(csl: Csl, arch: str, setting: str, started: list[int]) -> None:
     """DSD-188: the task named is activated, or unblocked."""
     wait = "@activate(blocked);" if "unblock" in setting else ""

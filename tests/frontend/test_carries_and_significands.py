@@ -75,6 +75,7 @@ def test_carries_with_numbers_and_registers(csl: Csl, sources: str, number: int 
 
 @pytest.mark.parametrize("mode", ["", ", .{ .async = true }"])
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.slow
 def test_the_carry_waits_with_its_operation(csl: Csl, monkeypatch: pytest.MonkeyPatch, arch: str, mode: str) -> None:
     """Wavelets come in parts, and another sum in memory runs in between: each has a carry of its own."""
     text = f"""

@@ -326,6 +326,7 @@ def test_refused_ids(csl: Csl, ids: str) -> None:
     csl.refuses("", BAD_IDS[ids], one_axis(ids), files={"pe.csl": ""})
 
 
+@pytest.mark.slow
 def test_refused_places_and_colors(csl: Csl) -> None:
     csl.refuses("", "is for a PE of the program rectangle", one_axis(COLORS + TASKS, "x + 3, y"), files={"pe.csl": ""})
     swapped = plain(one_axis(COLORS + TASKS, "2 - x, y"))
@@ -376,6 +377,7 @@ def test_refused_imports(csl: Csl, module: str, message: str) -> None:
     csl.refuses(pe(module=module), message, GOOD_LAYOUT)
 
 
+@pytest.mark.slow
 def test_ids_that_memcpy_reserves(csl: Csl) -> None:
     for ids, what in (
         (COLORS.replace("(1)", "(22)") + TASKS, "color 22 belongs to <memcpy/memcpy>"),
@@ -401,6 +403,7 @@ def test_ids_that_memcpy_reserves(csl: Csl) -> None:
         ("mpi_x.broadcast(0, &words, 4, «12»);", "expected 'local_task_id', found 'comptime_int'"),
     ],
 )
+@pytest.mark.slow
 def test_refused_calls(csl: Csl, call: str, message: str) -> None:
     csl.refuses(pe(call), message, GOOD_LAYOUT)
 
@@ -433,6 +436,7 @@ def test_a_callback_without_a_task(csl: Csl) -> None:
         start(csl, pe("mpi_x.broadcast(0, &words, 4, @get_local_task_id(16));")).launch("run", 7)
 
 
+@pytest.mark.slow
 def test_a_directive_before_init(csl: Csl) -> None:
     simulator = start(csl, pe("mpi_x.broadcast(0, &words, 4, done_id);", init=""))
     with pytest.raises(LoomError, match=re.escape("a directive before init(); call init() once for each axis")):
@@ -460,6 +464,7 @@ def test_pes_that_call_different_directives(csl: Csl, there: str, here: str) -> 
     assert "broadcast with root 0 and count 4 on PE (" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_pe_that_calls_no_directive(csl: Csl) -> None:
     call = "if (mpi_x.pe_id == 1) { @activate(done_id); } else { mpi_x.broadcast(0, &words, 4, done_id); }"
     with pytest.raises(loomir.Deadlock, match=r"mov32 in @run \(.*/pe.csl:\d+:\d+\) waits on input .* for 4 of 4"):
@@ -473,12 +478,14 @@ def test_a_pe_that_calls_no_directive(csl: Csl) -> None:
         ("wse2", "0, 4", "queue 0 belongs to <memcpy/memcpy>"),
     ],
 )
+@pytest.mark.slow
 def test_queues_of_memcpy(csl: Csl, arch: str, ids: str, kept: str) -> None:
     text = pe(module=f"«.dim_params = c2d_params.x, .queues = [2]u16{{ {ids} }}")
     csl.refuses(text, kept, GOOD_LAYOUT, arch=arch)
 
 
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.slow
 def test_queues_used_twice(csl: Csl, arch: str) -> None:
     """A queue of the library that the program, or the import for the other axis, takes too."""
     layout = plain(one_axis(COLORS + TASKS + Y_TASKS + ".y_colors = .{ @get_color(2), @get_color(3) }"))
@@ -493,6 +500,7 @@ def test_queues_used_twice(csl: Csl, arch: str) -> None:
         csl.layout(GOOD_LAYOUT, pe() + own, arch=arch)
 
 
+@pytest.mark.slow
 def test_an_unknown_directive_names_the_library(csl: Csl) -> None:
     csl.refuses(pe("«mpi_x.allreduce»(0);"), "module '<collectives_2d/pe>' does not declare 'allreduce'", GOOD_LAYOUT)
 

@@ -112,6 +112,7 @@ def test_without_it_all_is_data(csl: Csl) -> None:
     assert log == SENT
 
 
+@pytest.mark.slow
 def test_each_end_does_its_part(csl: Csl) -> None:
     """DSD-256, DSD-257: what only one end transforms is data, with the mark or without."""
     log, _ = relayed(csl, BY_FIFO, "wse3", sends=False)

@@ -118,6 +118,7 @@ def test_drops_data_up_to_control_wavelets(
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", range(24))
+@pytest.mark.slow
 def test_random_sequences(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     events = "".join(rng.choice("ddDc") for _ in range(rng.randrange(4, 20))) + "cd"

@@ -101,6 +101,7 @@ def test_a_program_changes_its_filter(
         ),
     ],
 )
+@pytest.mark.slow
 def test_half_wavelets_and_states(csl: Csl, here: str, passing: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(csl, here, ".limit1 = 5, .max_counter = 1", "wse3", monkeypatch) == passing
 

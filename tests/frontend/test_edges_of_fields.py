@@ -87,6 +87,7 @@ def compile_main(csl: Csl, statements: str, arch: str) -> None:
 
 
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.slow
 def test_taken(csl: Csl, arch: str) -> None:
     """DSD-008, DSD-009, DSD-011, DSD-021, DSD-022, DSD-032, DSD-048, DSD-050, DSD-052, DSD-057, DSD-079, DSD-080."""
     compile_main(csl, "\n".join(TAKEN), arch)

@@ -232,6 +232,7 @@ NOT_ALLOCATED = [
 
 
 @pytest.mark.parametrize(("call", "operation", "rule"), NOT_ALLOCATED)
+@pytest.mark.slow
 def test_fifos_that_are_refused(csl: Csl, call: str, operation: str, rule: str) -> None:
     """The rules of the table: what holds a FIFO, and what it is not for."""
     text = f"{ALLOCATED}const fifo = {call};\ntask fed(word: u16) void {{}}\nfn main() void {{ {operation}; }}\n"

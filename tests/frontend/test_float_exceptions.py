@@ -49,6 +49,7 @@ def test_an_unmasked_exception_stops_the_pe(csl: Csl, statement: str, name: str)
         assert (caught.value.location or "").startswith(f"{csl.directory}/pe.csl:10:")
 
 
+@pytest.mark.slow
 def test_all_are_masked_at_first(csl: Csl) -> None:
     out = csl.run(f"{BEFORE}fn main() void {{ {' '.join(list(STATEMENTS)[:4])} }}", {"out": "f32"})["out"]
     assert out[0] == 0

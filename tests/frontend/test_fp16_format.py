@@ -181,6 +181,7 @@ fn main() void {
 
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("format", ["bf16", "cb16"])
+@pytest.mark.slow
 def test_operations(csl: Csl, format: str, arch: str) -> None:
     random = np.random.default_rng(7)
     patterns = random.integers(0, 1 << 16, (2, 9)).astype(np.uint16)

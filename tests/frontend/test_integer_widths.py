@@ -214,6 +214,7 @@ def test_integers_become_wider_by_themselves(csl: Csl) -> None:
     ("source", "target"),
     [("i32", "i16"), ("i8", "u8"), ("i32", "u64"), ("u16", "i16"), ("u32", "u16"), ("u8", "i8")],
 )
+@pytest.mark.slow
 def test_conversions_that_may_lose_a_value(csl: Csl, source: str, target: str) -> None:
     """Narrowing, and signed to unsigned, in the words of the manual."""
     text = f"var from: {source} = 1; fn main() void {{ const to: {target} = «from»; }}"

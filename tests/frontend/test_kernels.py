@@ -203,6 +203,7 @@ def test_tally_waits_for_all_and_ends_once(csl: Csl) -> None:
     assert ended(simulator.get("result")) == total
 
 
+@pytest.mark.slow
 def test_tally_on_part_of_the_rectangle(csl: Csl) -> None:
     """The kernel is 2 x 2 of 3 x 3 PEs; the others run the same code as a kernel of one PE of their own."""
     alone = """
@@ -285,6 +286,7 @@ def with_memcpy(layout: str, pe: str, width: int) -> tuple[str, str]:
     return layout, f"param memcpy_params: comptime_struct;\nconst sys = {importing};\n{pe}"
 
 
+@pytest.mark.slow
 def test_colors_of_memcpy_are_refused(csl: Csl) -> None:
     layout = tally_layout(2, 2, 3).replace("@get_color(1)", "@get_color(22)")
     rejects(

@@ -137,6 +137,7 @@ def test_malloc(csl: Csl) -> None:
     assert csl.run(text, {"out": "u16"})["out"].tolist() == [7, 7, 1, 0]
 
 
+@pytest.mark.slow
 def test_allocations_of_every_type(csl: Csl) -> None:
     types = ["i16", "u16", "f16", "i32", "u32", "f32", "i64", "u64"]
     calls = [call.format(type=type) for type in types for call in ("m.malloc({type}, 3)", "m.malloc_{type}(1)")]
@@ -160,6 +161,7 @@ def test_allocations_of_every_type(csl: Csl) -> None:
     assert result["room"].tolist() == [1, 1, 1, 1, 1, 1, 0, 0]
 
 
+@pytest.mark.slow
 def test_traces_of_every_type(csl: Csl) -> None:
     values = {
         "i8": -3, "u8": 200, "i16": -300, "u16": 40000, "i32": -70000, "u32": 4_000_000_000, "i64": -(2**40) - 5,

@@ -119,6 +119,7 @@ WARNED = [
 
 
 @pytest.mark.parametrize(("marked", "message", "better"), WARNED)
+@pytest.mark.slow
 def test_what_only_we_accept_is_warned_of(csl: Csl, marked: str, message: str, better: str) -> None:
     compiled = csl.pe(DECLARATIONS + TASK.format(marked.replace("«", "").replace("»", "")))
     (warning,) = compiled.warnings

@@ -93,6 +93,7 @@ SPECIAL = {
 
 
 @pytest.mark.parametrize("type", SPECIAL)
+@pytest.mark.slow
 def test_questions_about_floats(csl: Csl, type: str) -> None:
     bits = np.array(SPECIAL[type], f"u{NUMPY[type]().itemsize}")
     values = bits.view(NUMPY[type])
@@ -129,6 +130,7 @@ def test_questions_about_floats(csl: Csl, type: str) -> None:
 
 
 @pytest.mark.parametrize("type", SPECIAL)
+@pytest.mark.slow
 def test_exact_functions_of_special_floats(csl: Csl, type: str) -> None:
     dtype = NUMPY[type]
     values = np.array(SPECIAL[type][:-2], f"u{dtype().itemsize}").view(dtype)

@@ -125,6 +125,7 @@ def test_across_functions(csl: Csl, arch: str, case: str) -> None:
     assert csl.run(DECLARATIONS + text, {"a": "f32"}, arch=arch)["a"].tolist() == expected
 
 
+@pytest.mark.slow
 def test_another_base(csl: Csl) -> None:
     text = """fn main() void {
       var d = if (n == 3) other else square;

@@ -613,6 +613,7 @@ def test_cycles_follow_the_cost_model(csl: Csl, width: int, height: int, length:
     assert cycles_of(csl, width, height, length) - cycles_of(csl, 2, 1, 1) == more
 
 
+@pytest.mark.slow
 def test_two_messages_share_a_link_one_after_the_other(csl: Csl) -> None:
     """LIB-001: the second waits for all wavelets of the first: the address, the header and the elements."""
     length = 30
@@ -641,6 +642,7 @@ def test_two_messages_share_a_link_one_after_the_other(csl: Csl) -> None:
 # Who waits
 
 
+@pytest.mark.slow
 def test_a_sender_waits_for_a_receiver_that_is_busy(csl: Csl) -> None:
     """LIB-022: the send ends once all but what the receiver's queue holds has been taken."""
     ends: list[list[int]] = []

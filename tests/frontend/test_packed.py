@@ -257,6 +257,7 @@ def test_random_fields(csl: Csl, seed: int) -> None:
     assert found["same"].tolist() == [1]
 
 
+@pytest.mark.slow
 def test_zeros(csl: Csl) -> None:
     text = f"""{DECLARATIONS}
     var several = @zeros([2]shared);

@@ -810,5 +810,6 @@ LARGE = {
 
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("case", LARGE.values(), ids=LARGE)
+@pytest.mark.slow
 def test_programs_that_need_many_registers(csl: Csl, case: Case, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(csl, case, arch, monkeypatch)

@@ -88,6 +88,7 @@ comptime {
 """.replace("words[0];", "@as(u16, words[0]);")
 
 
+@pytest.mark.slow
 def test_flushes_and_their_status(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bit of a queue is set once it is empty (LIB-033, LIB-037, LIB-038, LIB-040); `exit` resets that of the queue
     it is given alone (LIB-034, LIB-035), and `is_flushed` looks at one bit (LIB-039, LIB-040)."""

@@ -48,6 +48,7 @@ def test_the_heavier_stream_has_the_longer_queue(csl: Csl, capsys: pytest.Captur
 
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("executor", ["reference", "core"])
+@pytest.mark.slow
 def test_elements_left_for_another_operation(
     csl: Csl, arch: str, executor: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,6 +58,7 @@ def picked(calls: dict[int, list[int]], first: list[int], high: set[int]) -> lis
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(24))
+@pytest.mark.slow
 def test_tasks_of_high_priority_run_first(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     calls = {id: rng.sample(IDS[place + 1 :], rng.randint(0, len(IDS) - place - 1)) for place, id in enumerate(IDS)}
@@ -220,6 +221,7 @@ def meeting(csl: Csl, arch: str, set: str, written: str, value: int, monkeypatch
 
 @ARCHITECTURES
 @pytest.mark.parametrize("number", range(4))
+@pytest.mark.slow
 def test_the_main_thread_has_a_priority_at_run_time(
     csl: Csl, arch: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

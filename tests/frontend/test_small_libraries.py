@@ -53,6 +53,7 @@ def test_complex(csl: Csl, name: str, type: str, suffix: str, arch: str) -> None
 # <data_utils>
 
 
+@pytest.mark.slow
 def test_data_utils(csl: Csl) -> None:
     rng = np.random.default_rng(7)
     words = np.array([0, 1, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, *rng.integers(0, 2**32, 5)], np.uint32)
@@ -382,6 +383,7 @@ fn main(count: u16, id: i16) void {
 
 
 @ARCHITECTURES
+@pytest.mark.slow
 def test_timers_measure_what_the_cycle_counter_counts(csl: Csl, arch: str) -> None:
     simulator = csl.start(TIMED, {"cycles": "u32"}, {"main": "fn(u16, i16) void"}, arch=arch)
     taken = {}

@@ -63,6 +63,7 @@ def test_a_tree_of_calls(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
         csl.pe(text)
 
 
+@pytest.mark.slow
 def test_a_deep_recursion(csl: Csl) -> None:
     marked = "fn f(n: u16) u16 { return «f(n)»; }\ncomptime { _ = f(1); }"
     csl.refuses(marked, "calls are nested more than 200 deep; does 'f' call itself forever? If not, allow more")

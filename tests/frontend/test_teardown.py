@@ -239,6 +239,7 @@ def test_a_handler_runs_once_for_each_teardown(csl: Csl, arch: str) -> None:
     assert one_pe(csl, HANDLED + text, arch)[:2] == [2, 1]
 
 
+@pytest.mark.slow
 def test_a_task_of_the_program_for_teardowns(csl: Csl) -> None:
     text = """
     task down() void {

@@ -131,6 +131,7 @@ def test_directions_one_by_one(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPa
 
 
 @ARCHITECTURES
+@pytest.mark.slow
 def test_positions_that_the_program_chooses(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A router takes from the west first, then, when the PE has all, from the east."""
     text = """
@@ -225,6 +226,7 @@ def test_a_router_takes_off_a_command_that_does_nothing(csl: Csl, arch: str, mon
 
 @ARCHITECTURES
 @pytest.mark.parametrize("mode", ["RING_MODE", "NO_RING_MODE"])
+@pytest.mark.slow
 def test_the_program_sets_the_mode_of_a_switch(csl: Csl, arch: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind its last position a switch goes back to the route, or stays."""
     text = """
@@ -270,6 +272,7 @@ def test_the_program_sets_the_mode_of_a_switch(csl: Csl, arch: str, mode: str, m
 
 
 @ARCHITECTURES
+@pytest.mark.slow
 def test_a_task_for_two_colors_that_are_torn_down(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first command of the wavelets is for the sender's router, the second tears down that of the receiver."""
     text = """
@@ -307,6 +310,7 @@ def test_a_task_for_two_colors_that_are_torn_down(csl: Csl, arch: str, monkeypat
 
 
 @ARCHITECTURES
+@pytest.mark.slow
 def test_the_root_of_a_broadcast_moves_from_launch_to_launch(
     csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -414,6 +418,7 @@ def test_a_sparse_counter_takes_its_second_limit_once(csl: Csl, arch: str, monke
 
 
 @ARCHITECTURES
+@pytest.mark.slow
 def test_a_sparse_counter_without_limits_lets_all_pass(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever its counter is."""
     text = """
@@ -532,6 +537,7 @@ def test_tasks_rotate_on_every_pe_by_itself(csl: Csl, monkeypatch: pytest.Monkey
         assert got[x] == expected
 
 
+@pytest.mark.slow
 def test_a_bus_turns_when_its_queue_is_flushed(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
     """The PE in the middle sends east; once its queue is empty it rewrites the route and sends west."""
     text = """
@@ -641,6 +647,7 @@ def test_positions_in_one_register(csl: Csl, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @ARCHITECTURES
+@pytest.mark.slow
 def test_tasks_change_their_priorities(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = """
     const tp = tile.task_priority;
@@ -670,6 +677,7 @@ def test_tasks_change_their_priorities(csl: Csl, arch: str, monkeypatch: pytest.
 
 
 @ARCHITECTURES
+@pytest.mark.slow
 def test_the_last_exception_mask_counts(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each mask replaces the one before; a PE stops at what the last one has unmasked."""
     text = """
@@ -805,6 +813,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize("executor", ["reference", "core"])
 @pytest.mark.parametrize(("arch", "statement", "message"), MISTAKES)
+@pytest.mark.slow
 def test_one_error_for_a_mistake(
     csl: Csl, arch: str, statement: str, message: str, executor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -821,6 +830,7 @@ def refused(csl: Csl, text: str, message: str, arch: str, executor: str, monkeyp
 
 @pytest.mark.parametrize("executor", ["reference", "core"])
 @pytest.mark.parametrize("changes", ["", "comptime { @set_teardown_handler(nothing, c5); }"])
+@pytest.mark.slow
 def test_a_teardown_that_nothing_expects(
     csl: Csl, changes: str, executor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ def test_what_nothing_has_written_is_added_to(
 
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("main", CORRECT.values(), ids=CORRECT)
+@pytest.mark.slow
 def test_what_has_been_written_is_read(
     csl: Csl, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, main: str, arch: str
 ) -> None:

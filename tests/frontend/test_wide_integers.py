@@ -53,6 +53,7 @@ def pairs_of(type: str) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("type", TYPES)
+@pytest.mark.slow
 def test_arithmetic(csl: Csl, type: str) -> None:
     """Everything at run time, in memory, and at compile time besides."""
     pairs = pairs_of(type)
@@ -172,6 +173,7 @@ def test_conversions_from_floats(csl: Csl, type: str) -> None:
     assert out["rest"].tolist() == [1, 1]
 
 
+@pytest.mark.slow
 def test_what_passes_them_on(csl: Csl) -> None:
     """Functions, recursion, branches, loops, breaks, structs, unions, packed fields, enums, pointers and params."""
     text = """
@@ -239,6 +241,7 @@ def test_a_division_by_zero_is_an_error_of_the_program(csl: Csl) -> None:
     assert "pe.csl:1:" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_very_wide_ones(csl: Csl) -> None:
     """A product of more than 512 bits is a loop."""
     random = Random(7)

@@ -109,6 +109,7 @@ def test_log_and_watch(layout: Path) -> None:
     assert simulator.log == []
 
 
+@pytest.mark.slow
 def test_wavelets_that_loop(tmp_path: Path) -> None:
     """The error is at the route of the router that has them a second time."""
     corners = [

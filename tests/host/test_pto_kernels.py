@@ -191,6 +191,7 @@ def test_pitch_of_products(packed: bool, rows: int, valid: int, codes: list[str]
 
 
 @pytest.mark.parametrize(("address", "codes"), [(0, ["slots-overlap"]), (12288, ["slots-overlap"]), (16384, [])])
+@pytest.mark.slow
 def test_addresses_inside_slots(address: int, codes: list[str]) -> None:
     """Slots are in the first 16 KiB of the vector core's memory."""
     stated = "address_space<vec>, auto = false, base = 0"
@@ -236,6 +237,7 @@ def test_pointers_beyond_their_array(offset: int, bytes_read: str) -> None:
         pto.run(module("a3", kernel), arguments={**arguments, "n": offset})
 
 
+@pytest.mark.slow
 def test_numbers_known_to_a_run_alone() -> None:
     """A part that reaches out of its tensor, with its numbers, and rows that blocks share only for some number."""
     kernel = K("vec", "vector", [("%a", P), ("%out", P), ("%step", "index")])

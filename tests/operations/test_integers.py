@@ -203,6 +203,7 @@ SYMBOLS = {
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("symbol", SYMBOLS)
 @pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.slow
 def test_compile_time(symbol: str, signed: bool) -> None:
     """The operators of CSL on constants give what the operations they become at run time give."""
     type, name = types.Int(8, signed), SYMBOLS[symbol][not signed]

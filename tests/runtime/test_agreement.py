@@ -53,6 +53,7 @@ def test_many_random_programs(program: RandomProgram) -> None:
     check(program)
 
 
+@pytest.mark.slow
 def test_programs_have_all_parts() -> None:
     """Every kind of channel and feature is in many programs."""
     parts = Counter(part for seed in range(400) for part in random_exchange(Random(seed)).parts)
@@ -121,6 +122,7 @@ def test_races_of_random_programs(program: RandomProgram) -> None:
     assert differences(outcome(program, CORE), core) == []
 
 
+@pytest.mark.slow
 def test_some_random_programs_race() -> None:
     """What the test above compares is not nothing."""
     program = random_exchange(Random(6))

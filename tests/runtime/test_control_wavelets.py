@@ -106,6 +106,7 @@ def test_arguments(target: str, kind: str, expected: object):
     assert (engine.read_symbol("got")[:, 1] == expected).all()
 
 
+@pytest.mark.slow
 def test_two_arguments():
     receiver = """
     wse.buffer @got : memref<2xi16>

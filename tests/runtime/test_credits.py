@@ -213,6 +213,7 @@ def multicast_program(case: Case, others: list[list[tuple[int, int, bool]]]) -> 
 
 @settings(max_examples=examples(36))
 @given(multicasts())
+@pytest.mark.slow
 def test_the_slowest_receiver_of_a_multicast_holds_the_others_back(
     drawn: tuple[Case, list[list[tuple[int, int, bool]]]],
 ) -> None:

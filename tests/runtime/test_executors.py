@@ -49,6 +49,7 @@ def test_any_executor_is_the_core() -> None:
         assert machines.load(parse(text), executor=executors.AUTO).executor_name == "core"
 
 
+@pytest.mark.slow
 def test_any_grid_is_the_core() -> None:
     assert machines.load(parse(EMPTY.replace("2 by 1", "750 by 990")), executor="auto").executor_name == "core"
 

@@ -374,6 +374,7 @@ def test_set_length_stays_for_the_operations_after():
     assert (engine.read_symbol("taken") == np.arange(1, 10)).all()
 
 
+@pytest.mark.slow
 def test_lengths_may_differ_from_pe_to_pe():
     text = program(
         "wse3",

@@ -112,6 +112,7 @@ def test_counters(filter: str, passing: list[int]) -> None:
     assert got(engine, 1) == passing
 
 
+@pytest.mark.slow
 def test_control_wavelets_are_counted_if_a_filter_says_so() -> None:
     sent = [*data(1, 2), CONTROL, *data(3), CONTROL, *data(4, 5), CONTROL, *data(6)]
     routes = f"{ONE_TO_ONE} filter counter id 0 limit1 1 max_counter 0 count_control"

@@ -144,6 +144,7 @@ def run(row: Row) -> tuple[Machine, bytes]:
 @example(Row(2, 0, 60, 20, 0))
 @example(Row(0, 2, 60, 0, 40))
 @example(Row(1, 2, 60, 5, 40, copies=True))
+@pytest.mark.slow
 def test_a_send_ends_when_its_last_wavelet_finds_room(row: Row) -> None:
     machine, trace = run(row)
     assert (int(machine.clocks[0, 0]), int(machine.clocks[0, -1])) == ends(row, trace)

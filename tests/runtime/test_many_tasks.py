@@ -65,6 +65,7 @@ TEXT = f"""flow.fabric @many target "wse3" grid 2 by 1 {{
 
 
 @pytest.mark.parametrize("launched", [[69, 3], [3, 69], [68, 69]])
+@pytest.mark.slow
 def test_tasks_that_are_ready_in_one_cycle_run_in_the_order_of_their_class(launched: list[int]) -> None:
     machine = load(parse(TEXT))
     for number in launched:
@@ -75,6 +76,7 @@ def test_tasks_that_are_ready_in_one_cycle_run_in_the_order_of_their_class(launc
     assert machine.statistics()["task_runs"] == 4
 
 
+@pytest.mark.slow
 def test_the_end_of_an_operation_activates_a_late_task() -> None:
     machine = load(parse(TEXT))
     machine.launch("exchange")

@@ -94,6 +94,7 @@ WALKING = """
 
 
 @pytest.mark.parametrize(("width", "height"), GRIDS)
+@pytest.mark.slow
 def test_loads_and_stores_through_views(width: int, height: int) -> None:
     made = run(WALKING, width, height)
     x, _ = coordinates(width, height)

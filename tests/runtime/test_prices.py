@@ -195,6 +195,7 @@ def clocks_of(sends: str, receives: str, prices: dict[str, Any]) -> list[int]:
 
 
 @pytest.mark.parametrize(("sends", "receives", "name"), SETUPS)
+@pytest.mark.slow
 def test_operations_on_registers_alone_have_a_setup_of_their_own(sends: str, receives: str, name: str) -> None:
     """A descriptor that is given as such, and not by its register, makes an operation an ordinary one."""
     end = int(bool(receives))
@@ -204,6 +205,7 @@ def test_operations_on_registers_alone_have_a_setup_of_their_own(sends: str, rec
         assert long - short == 2000 * (other == name)
 
 
+@pytest.mark.slow
 def test_setups_are_counted_apart() -> None:
     for sends, receives, name in SETUPS:
         machine = load(parse(REGISTERS.format(sends=sends, receives=receives)), counts=True)

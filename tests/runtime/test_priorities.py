@@ -215,6 +215,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @settings(max_examples=examples(40), deadline=None)
 @given(cases())
+@pytest.mark.slow
 def test_higher_priorities_go_first(case: Case) -> None:
     """An element is taken when it is there, and its operation ready, and none of higher priority is at work."""
     name, parts, sends, total, late, main_thread = case

@@ -471,6 +471,7 @@ def test_send_where_nobody_has_a_queue() -> None:
         run(units, grid=(2, 1), fabric=COLORS)
 
 
+@pytest.mark.slow
 def test_two_operations_on_one_input_queue() -> None:
     """DSD-208: both operations and the queue are named."""
     both = receive(2, suffix=" async(microthread = 1)") + receive(

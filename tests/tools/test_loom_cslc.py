@@ -217,6 +217,7 @@ def test_memory_of_programs(run_loom: Run, tmp_path: Path, monkeypatch: pytest.M
     assert first.startswith("pe, on 1 PE of 49,152 bytes:\n  data                   408\n")
 
 
+@pytest.mark.slow
 def test_memory_as_json(run_loom: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sums agree; a call within a call takes the stack of both, code of two calls is longer than that of one."""
     monkeypatch.chdir(tmp_path)

@@ -83,6 +83,7 @@ def test_types_that_numpy_has_not_are_written_as_bits(run_loom: Run, tmp_path: P
     assert (written == two).all()
 
 
+@pytest.mark.slow
 def test_all_behaviors_are_compared(run_loom: Run) -> None:
     outcome = run_loom("pto", "run", EXAMPLES / "hazards" / "h1_odd_slot_number.pto", "--compare")
     assert outcome.status == 1

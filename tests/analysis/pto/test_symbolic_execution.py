@@ -192,6 +192,7 @@ def test_one_way_or_the_other() -> None:
     assert {(finding.severity, finding.code) for finding in found} == {("error", "unbalanced-pipe")}
 
 
+@pytest.mark.slow
 def test_trip_counts_that_depend_on_other_loops() -> None:
     """Triangular loops are proved right for all numbers, and shown to be wrong for some, within a second."""
 

@@ -33,6 +33,7 @@ def sequence(arch: str, rounds: int) -> tuple[str, dict[str, np.ndarray]]:
 
 
 @pytest.mark.parametrize(("name", "arch"), [("a2a3", "a3"), ("a5", "a5")])
+@pytest.mark.slow
 def test_a_chain_of_operations(name: str, arch: str) -> None:
     """Each operation waits for the data of the one before: a load, 32 vector steps, a store."""
     costs, size = targets.COSTS[name], 32 * 64 * 4
@@ -57,6 +58,7 @@ def test_a_product() -> None:
     assert core["occupancy"]["M"] == pytest.approx(2 * (6 + 64 * 2) / found["cycles"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_who_waits_for_whom() -> None:
     """A slow consumer holds up the cube core only when slots run out; with more of them it waits less."""
 
@@ -99,6 +101,7 @@ def test_who_waits_for_whom() -> None:
     assert pipe.cycles[1][1] > pipe.cycles[8][1]
 
 
+@pytest.mark.slow
 def test_the_behavior_decides_the_path() -> None:
     """By way of global memory, tiles are stored and loaded; a5 hands them over."""
     whole = gemm("whole", "a5", 0)

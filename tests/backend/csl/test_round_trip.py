@@ -118,6 +118,7 @@ def test_other_formats_of_16_bit_floats(format: Format, tmp_path: Path) -> None:
             assert_same(f"{text[:colon]} fp16({format}){text[colon:]}", directory, fp16_format=format)
 
 
+@pytest.mark.slow
 def test_arithmetic_of_cb16(tmp_path: Path) -> None:
     """Every function that CSL has, on numbers of which some are negative, and none a NaN."""
     left_out = ("remf", "minimumf", "maximumf", "atan2", "log2", "log10", "tan", "atan", "round")

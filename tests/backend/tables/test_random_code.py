@@ -304,6 +304,7 @@ class OnePe:
 
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.one_in(12)
+@pytest.mark.slow
 def test_tables_do_what_the_code_says(seed: int) -> None:
     module = parse(program(seed), verify=False)
     module.verify()

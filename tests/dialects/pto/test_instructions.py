@@ -140,6 +140,7 @@ def printed(module: ModuleOp) -> str:
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "least"])
+@pytest.mark.slow
 def test_instructions_are_read_as_they_are_printed(whole: bool) -> None:
     for name in OPERATIONS:
         module = made(name, whole=whole)
@@ -152,6 +153,7 @@ def test_instructions_are_read_as_they_are_printed(whole: bool) -> None:
             op.verify()
 
 
+@pytest.mark.slow
 def test_instructions_refuse_what_their_kinds_do_not_say() -> None:
     """The message is upstream's: the number of the operand, what it must be, and what it is."""
     for name, kind in OPERATIONS.items():

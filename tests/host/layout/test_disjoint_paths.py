@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 import networkx as nx
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def nodes() -> Iterator[int]:
 
 @settings(max_examples=examples(300))
 @given(data=st.data(), count=st.integers(1, 4))
+@pytest.mark.slow
 def test_paths_are_disjoint_and_the_cheapest(data: st.DataObject, count: int) -> None:
     places = list(nodes())
     ends = data.draw(st.permutations(places))[: 2 * count]

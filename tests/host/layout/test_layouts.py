@@ -318,6 +318,7 @@ def test_lanes_around_a_block_reach_their_own_pes(at: tuple[int, int]) -> None:
     checked(drawing, small(40, 40))
 
 
+@pytest.mark.slow
 def test_lanes_follow_each_other_around_both_ends() -> None:
     drawing = Drawing()
     drawing.block("a", 1, 3, at=(30, 21))
@@ -485,10 +486,12 @@ def chain(count: int, width: int = 1, height: int = 1) -> Drawing:
 
 
 @pytest.mark.parametrize(("count", "width", "height"), [(12, 1, 1), (40, 3, 4)])
+@pytest.mark.slow
 def test_a_chain_is_folded_on_a_narrow_fabric(count: int, width: int, height: int) -> None:
     checked(chain(count, width, height), small(40 if width > 1 else 8, 200 if width > 1 else 20))
 
 
+@pytest.mark.slow
 def test_neighbors_of_a_chain_are_next_to_each_other() -> None:
     layout = checked(chain(100))
     assert max(len(lanes[0].hops) for lanes in layout.lanes.values()) == 1

@@ -100,6 +100,7 @@ def test_step_limit_that_is_none(monkeypatch: pytest.MonkeyPatch, compiled: Path
 
 
 @pytest.mark.parametrize("seconds", ["soon", "-1"])
+@pytest.mark.slow
 def test_seconds_that_are_none(monkeypatch: pytest.MonkeyPatch, compiled: Path, seconds: str) -> None:
     monkeypatch.setenv("LOOM_NOTICE_AFTER", seconds)
     with pytest.raises(SdkError, match=f"LOOM_NOTICE_AFTER is '{seconds}'; give a number of seconds"):

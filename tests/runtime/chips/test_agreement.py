@@ -65,6 +65,7 @@ def test_channels(case: Case, prompt: bool) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_any_number_of_threads() -> None:
     """Rows on several threads leave the memory, the findings and the deadlock that one thread leaves."""
     for ahead, pops in ((1, 20), (2, 20), (1, 21)):

@@ -196,6 +196,7 @@ def test_steps_are_a_budget(slices: int) -> None:
     assert whole.totals() == core.totals()
 
 
+@pytest.mark.slow
 def test_where_a_step_beyond_the_last_is() -> None:
     core = core_of(LOOP)
     launch(core, "main", 100)

@@ -103,6 +103,7 @@ def test_stencil(width: int, height: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "100000"])
+@pytest.mark.slow
 def test_environment_that_is_no_number_of_threads(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(limits.THREADS, text)
     with pytest.raises(LoomError, match=f"LOOM_THREADS is '{text}'; give a number of threads from 1 to 1024"):
@@ -111,6 +112,7 @@ def test_environment_that_is_no_number_of_threads(text: str, monkeypatch: pytest
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("threads", [0, -3, "two", 100_000])
+@pytest.mark.slow
 def test_argument_that_is_no_number_of_threads(threads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     program = loomir.compile(stencil_example().program_text(16), rectangle=(2, 2))
     with pytest.raises(LoomError, match=re.escape(f"{threads!r} is not a number of threads; give 1 to 1024, or none")):

@@ -137,6 +137,7 @@ def crowds(draw: st.DrawFn) -> list[Message]:
 
 @settings(max_examples=examples(300, seldom=True), deadline=None)
 @given(crowds())
+@pytest.mark.slow
 def test_as_simulated_cycle_by_cycle(messages: list[Message]) -> None:
     """LIB-001: the order at links, who goes first in one cycle, and what those that wait lose."""
     # Two of one sender in one cycle are in the order in which they are sent, on the machine; a PE sends one at a time.

@@ -241,6 +241,7 @@ def numbers(high: int) -> st.SearchStrategy[int]:
 
 @given(st.data())
 @settings(max_examples=examples(900))
+@pytest.mark.slow
 def test_what_passes_names_only_what_is_there(data: st.DataObject) -> None:
     tables = copied()
     for _ in range(data.draw(st.integers(1, 3))):

@@ -79,6 +79,7 @@ def test_a_damaged_file_is_one_error(data: bytes, message: str) -> None:
 
 @given(st.data())
 @settings(max_examples=examples(300))
+@pytest.mark.slow
 def test_any_damage_is_one_error(data: st.DataObject) -> None:
     damaged = bytearray(FILE)
     for _ in range(data.draw(st.integers(1, 3))):
