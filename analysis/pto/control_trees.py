@@ -28,7 +28,7 @@ from ...dialects.pto.types import PartitionTensorViewType, PtrType, TensorViewTy
 from ...dialects.traversal import walk
 from ...operations import integers
 from ..event_graph import Event
-from ..model_checking import Branch, EventNode, Exit, Loop, Node, iteration
+from ..model_checking.control_trees import Branch, EventNode, Exit, Loop, Node, iteration
 from ..symbolic_integers import (
     BLOCK,
     ITERATION,

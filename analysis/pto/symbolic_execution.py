@@ -17,7 +17,9 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.pto.kernels import GetBlockIdxOp
 from ...dialects.traversal import walk
 from ..event_graph import Action
-from ..model_checking import Branch, EventNode, Loop, Node, Verdict, event_nodes_in, explore
+from ..model_checking.control_trees import Branch, EventNode, Loop, Node, event_nodes_in
+from ..model_checking.search import explore
+from ..model_checking.verdicts import Verdict
 from ..symbolic_integers import (
     BLOCK,
     ITERATION,

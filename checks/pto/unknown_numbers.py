@@ -9,7 +9,7 @@ from itertools import islice, product
 
 from xdsl.ir import Operation
 
-from ...analysis.model_checking import Verdict
+from ...analysis.model_checking.verdicts import Verdict
 from ...analysis.pto.rings import Program
 from ...analysis.pto.schedules import Kernel, Schedule
 from ...analysis.pto.symbolic_execution import Polynomial, SymbolicExecution, deciding_condition, inputs_of

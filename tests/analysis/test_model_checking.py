@@ -10,7 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from loomir.analysis.event_graph import Event, EventGraph, RingBuffer
-from loomir.analysis.model_checking import Branch, EventNode, Exit, Loop, Node, Outcome, Verdict, explore, iteration
+from loomir.analysis.model_checking.control_trees import Branch, EventNode, Exit, Loop, Node, iteration
+from loomir.analysis.model_checking.search import explore
+from loomir.analysis.model_checking.verdicts import Outcome, Verdict
 from loomir.analysis.symbolic_integers import (
     Affine,
     Bounds,

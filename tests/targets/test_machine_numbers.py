@@ -56,7 +56,7 @@ ELSEWHERE = {
     "backend/tables/code.py": "halfwords of the instructions of tables",
     "backend/tables/values.py": "the bits of a 16-bit float in a register",
     "analysis/symbolic_integers.py": "entries of a cache",
-    "analysis/model_checking.py": "entries of a cache",
+    "analysis/model_checking/iterations.py": "entries of a cache",
     "operations/floats.py": "the bits of formats of floats",
     "runtime/reference/descriptors.py": "entries of a cache",
     "runtime/reference/order.py": "cycles of an epoch",
