@@ -11,26 +11,32 @@ from bisect import bisect_right
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
+from xdsl.parser.generic_parser import ParserState
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, ParseError
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..diagnostics.errors import LoomError, from_parse_error, one_line
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
+from .ir_lexer import IRLexer
 
 _T = TypeVar("_T")
 
 _QUOTES = re.compile(r'//[^\n]*+|"(?P<string>(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+")?')
 """Comments, strings, and, without a group `string`, quotation marks that begin none. Takes linear time; xDSL's own
 pattern for strings tries twice as often for each further character behind a mark that has no partner."""
+
+_FLAT_PARAMETERS = re.compile(r"<[^<>\"!#/]*+(?<!-)>")
+"""Parameters of a type or attribute that contain no others, no names of aliases, no strings and no comments: equal
+texts mean the same."""
 
 
 class LocatingParser(Parser):
@@ -49,7 +55,9 @@ class LocatingParser(Parser):
             if match[0][0] == '"' and match["string"] is None:
                 message = "a string begins here that does not end on its line, or has an unknown escape; close it"
                 raise LoomError(message, self.location_at(match.start()))
+        self._flat: dict[tuple[str, bool, str], Any] = {}
         super().__init__(ctx, text, name)
+        self._parser_state = ParserState(IRLexer(Input(text, name)))
 
     def _line_and_column(self, position: int) -> tuple[int, int]:
         line = bisect_right(self._line_starts, position)
@@ -113,6 +121,27 @@ class LocatingParser(Parser):
             message = f"the number {number} does not fit in 64 bits; write a smaller one"
             raise LoomError(message, self.location_at(position))
         return number
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
+    ) -> Any:
+        """Parse the parameters of a type or attribute, once for each text: kernels name few types, and often."""
+        content, start = self.lexer.input.content, self.pos
+        match = _FLAT_PARAMETERS.match(content, start) if "." in attr_name else None
+        key = (attr_name, is_type, match[0]) if match is not None else None
+        if match is not None and key in self._flat:
+            self._resume_from(match.end())
+            return self._flat[key]
+        found = super()._parse_dialect_type_or_attribute_body(attr_name, is_type, is_opaque, starting_opaque_pos)
+        # A type without parameters leaves the text to what follows it.
+        if (
+            match is not None
+            and key is not None
+            and self.pos >= match.end()
+            and not content[match.end() : self.pos].strip()
+        ):
+            self._flat[key] = found
+        return found
 
     def parse_operation(self) -> Operation:
         position = self.pos

@@ -121,11 +121,13 @@ def parser() -> Parser:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    from ..host.garbage_collection import collector_paused
     from ..host.pto_check import REJECTED, check, slots_of
 
     if arguments.json and arguments.slots:
         raise LoomError("--slots prints text; leave out --json")
-    findings = check(Path(arguments.file), arguments.arch)
+    with collector_paused():
+        findings = check(Path(arguments.file), arguments.arch)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

@@ -16,7 +16,6 @@ from ..symbolic_integers import (
     Interval,
     Symbol,
     Terms,
-    add,
     normalized,
     substitute,
     values_in,
@@ -110,6 +109,8 @@ class _Search:
         consumers = ((ring, core) for ring in rings for core in self._consumers[ring])
         self._consumer_index = {pair: index for index, pair in enumerate(consumers)}
         self._seen: set[object] = set()
+        self._conditions: dict[tuple[int, int, IterationPath], Condition] = {}
+        """Conditions of the code in the iterations all cores share, by where they are asked for."""
         self._work = 0
         self._is_aborted = False
         self._pending = [self._start(bounds)]
@@ -274,7 +275,12 @@ class _Search:
         if isinstance(condition, bool):
             return condition
         at = state.cores[core]
-        here = substitute(condition, lambda value: self._in_shared_iterations(value, core, at.path))
+        # By identity, which lasts as long as the code does: hashing takes longer.
+        place = id(condition), core, at.path
+        here = self._conditions.get(place)
+        if here is None:
+            here = substitute(condition, lambda value: self._in_shared_iterations(value, core, at.path))
+            self._conditions[place] = here
         counted = substitute(here, lambda value: self._with_exact_iterations(value, state))
         found = state.bounds.decide(counted)
         if isinstance(found, CaseSplit):
@@ -298,15 +304,15 @@ class _Search:
 
     def _with_exact_iterations(self, value: Affine, state: State) -> Affine:
         """Return an integer with exactly counted iterations replaced by their numbers."""
-        found = Affine(value.constant)
+        constant, kept = value.constant, list[tuple[Symbol, int]]()
         for part, times in value.terms:
             instance: Any = part.instance
             base = state.base_iterations.get(instance) if part.name == ITERATION else None
             if base is None or base > self._exact_iterations_of(instance):
-                found = add(found, Affine(0, ((part, times),)))
+                kept.append((part, times))
             else:
-                found = add(found, Affine(times * base))
-        return found
+                constant += times * base
+        return Affine(constant, tuple(kept))
 
     def _exact_iterations_of(self, loop_instance: LoopInstance) -> int:
         """Return how many iterations of a loop are counted exactly."""

@@ -93,10 +93,13 @@ def rings_of(kernels: Sequence[Kernel]) -> list[Ring]:
     the same id in their kernels; where flags have been assigned, if these are the same.
     """
     rings: dict[Hashable, Ring] = {}
+    ring_of: dict[tuple[Pipe, int], Ring] = {}
     for kernel in kernels:
         for use in kernel.uses:
-            key = _key(use.pipe, use.direction)
-            ring = rings.setdefault(key, Ring(use.direction, _label(use)))
+            ring = ring_of.get((use.pipe, use.direction))
+            if ring is None:
+                ring = rings.setdefault(_key(use.pipe, use.direction), Ring(use.direction, _label(use)))
+                ring_of[use.pipe, use.direction] = ring
             end = ring.producers if use.action in ("alloc", "push") else ring.consumers
             end.setdefault(kernel, []).append(use)
     for kernel in kernels:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal, TypeAlias, TypeGuard
 
 from xdsl.dialects import arith, scf
@@ -170,11 +171,17 @@ _ACTIONS: Mapping[type[Operation], Action] = {
 }  # fmt: skip
 
 
+@cache
+def _action_of(kind: type[Operation]) -> Action | None:
+    """Return the action of a kind of operation on its pipe; None for operations on no pipe."""
+    return next((action for base, action in _ACTIONS.items() if issubclass(kind, base)), None)
+
+
 def pipe_uses(function: FuncOp) -> Iterator[PipeUse]:
     """Yield the operations on pipes in a function, in the order of its text."""
     pipes: dict[int, list[OpenPipeOp]] = {}
     for op in walk(function):
-        action: Action | None = next((action for kind, action in _ACTIONS.items() if isinstance(op, kind)), None)
+        action = _action_of(type(op))
         if action is None:
             continue
         if isinstance(op, PipeUseOp):
@@ -338,7 +345,7 @@ class _Plan:
 
 def _carriers(op: Operation, operand: int) -> Sequence[SSAValue]:
     """Return the results and arguments that may be, or be a part of, an operand of `op`."""
-    if isinstance(op, PartitionViewOp | SubViewOp | TReshapeOp):
+    if type(op) in _PARTS:
         return op.results
     if isinstance(op, scf.ForOp):
         return op.body.blocks[0].args[operand - 2 : operand - 1] if operand > 2 else ()
@@ -346,6 +353,10 @@ def _carriers(op: Operation, operand: int) -> Sequence[SSAValue]:
         carried = parent.body.blocks[0].args[operand + 1 : operand + 2] if isinstance(parent, scf.ForOp) else ()
         return (*parent.results[operand : operand + 1], *carried)
     return ()
+
+
+_PARTS = frozenset((PartitionViewOp, SubViewOp, TReshapeOp))
+"""The operations whose result is a part, or another shape, of their first operand."""
 
 
 class _TooLong(Exception):
@@ -368,6 +379,8 @@ class _Execution:
         self._plan = plan
         self._choices = choices
         self._numbers: dict[SSAValue, int | None] = dict(values)
+        self._opaque: set[SSAValue] = set()
+        """The values that are unknown in every iteration."""
         self._slots: dict[SSAValue, Slot | None] = {}
         self._allocated: Counter[tuple[Pipe, int]] = Counter()
         self._visits = 0
@@ -380,7 +393,13 @@ class _Execution:
         """Return the value of an integer; None if it is unknown."""
         if value in self._numbers:
             return self._numbers[value]
-        if isinstance(value, BlockArgument) or not isinstance(value.owner, Operation):
+        if value in self._opaque:
+            return None
+        if isinstance(value, BlockArgument):
+            if isinstance(value.owner.parent_op(), FuncOp):
+                self._opaque.add(value)
+            return None
+        if not isinstance(value.owner, Operation):
             return None
         seen = {} if seen is None else seen
         if value in seen or len(seen) > MAX_OPERATIONS:
@@ -392,20 +411,25 @@ class _Execution:
         return found
 
     def _result(self, op: Operation, value: SSAValue, seen: dict[SSAValue, int | None]) -> int | None:
-        if isinstance(op, GetSubBlockIdxOp):
-            return self.schedule.lane
-        constant = constant_value(value)
-        if constant is not None:
-            return constant
         if op.name not in _COMPUTED:
-            return None
-        operands = [self.number(operand, seen) for operand in op.operands]
-        known = [operand for operand in operands if operand is not None]
-        return None if len(known) < len(operands) else folded(op, known)
+            found = self.schedule.lane if isinstance(op, GetSubBlockIdxOp) else constant_value(value)
+            if found is None and not op.regions:
+                self._opaque.add(value)
+            return found
+        operands: list[int] = []
+        for operand in op.operands:
+            found = self.number(operand, seen)
+            if found is None:
+                if operand in self._opaque:
+                    self._opaque.add(value)
+                return None
+            operands.append(found)
+        return folded(op, operands)
 
     def slot(self, value: SSAValue) -> Slot | None:
         """Return the slot of a tile or tensor, or of a part of one."""
-        while isinstance(owner := value.owner, PartitionViewOp | SubViewOp | TReshapeOp):
+        while type(owner := value.owner) in _PARTS:
+            assert isinstance(owner, Operation)
             value = owner.operands[0]
         return self._slots.get(value)
 
@@ -517,7 +541,7 @@ class _Execution:
 
     def _accesses(self, op: Operation) -> None:
         """Record reads and writes of slots."""
-        if isinstance(op, PartitionViewOp | SubViewOp | TReshapeOp | SetValidShapeOp | scf.YieldOp):
+        if not _may_access(type(op)):
             return
         for operand in op.operands:
             slot = self.slot(operand)
@@ -527,6 +551,12 @@ class _Execution:
             if isinstance(op, TileOperation) and op.destination is operand:
                 access = "write"
             self.schedule.steps.append(Step(op, None, slot, access))
+
+
+@cache
+def _may_access(kind: type[Operation]) -> bool:
+    """Return True if operations of a kind read or write their operands; others only name them."""
+    return not issubclass(kind, PartitionViewOp | SubViewOp | TReshapeOp | SetValidShapeOp | scf.YieldOp)
 
 
 def folded(op: Operation, values: Sequence[int]) -> int | None:

@@ -13,6 +13,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ..assembly import parse_symbol
+from ..traversal import walk
 from .assembly import parse_boolean, parse_clauses, parse_integer, print_clauses
 from .attributes import AddressSpace, AddressSpaceAttr
 from .kernels import fail, peer_function, require_function
@@ -149,7 +150,7 @@ class ImportReservedBufferOp(IRDLOperation):
             )
         same = [
             other
-            for other in function.walk()
+            for other in walk(function)
             if isinstance(other, ImportReservedBufferOp) and (other.key, other.peer) == (self.key, self.peer)
         ]
         if len(same) > 1:
@@ -164,7 +165,7 @@ class ImportReservedBufferOp(IRDLOperation):
 
 def reserved_buffers(function: FuncOp, name: str) -> list[ReserveBufferOp]:
     """Return the buffers a function reserves under `name`."""
-    return [op for op in function.walk() if isinstance(op, ReserveBufferOp) and op.key == name]
+    return [op for op in walk(function) if isinstance(op, ReserveBufferOp) and op.key == name]
 
 
 def reservation_of(address: SSAValue) -> ReserveBufferOp | None:

@@ -548,17 +548,17 @@ def opened_pipes(function: FuncOp, pipe_id: int) -> list[OpenPipeOp]:
 
 
 def opened_pipe(op: FrontendOperation) -> OpenPipeOp:
-    """Return the operation that opens the pipe of `op`; raises VerifyException unless there is exactly one."""
-    found = opened_pipes(require_function(op), op.pipe_id)
-    if not found:
+    """Return the first operation that opens the pipe of `op`, which says if there are others; raises VerifyException
+    if there is none."""
+    pipes = (other for other in walk(require_function(op)) if isinstance(other, OpenPipeOp))
+    found = next((pipe for pipe in pipes if pipe.pipe_id == op.pipe_id), None)
+    if found is None:
         fail(
             op,
             f"expects 'id' = {op.pipe_id} to match a frontend initialize_pipe op in the same function; open it or "
             "correct the number",
         )
-    if len(found) > 1:
-        fail(op, f"expects 'id' = {op.pipe_id} to match exactly one frontend initialize_pipe op in the same function")
-    return found[0]
+    return found
 
 
 # ---------------------------------------------------------------------------------------------
