@@ -173,6 +173,12 @@ class Code(IntEnum):
     SUMS_UNWRITTEN = 81
     """Word address, operation: it reads a word that nothing has written, and writes it, as one that adds
     does. A note."""
+    ORDER_OF_STREAMS = 82
+    """Source place of an access by what wavelets of a queue start, that queue, the queue whose wavelets start what is at
+    the record's source place, a word that both use, bits of what is done with it as those of `USED_IN_FLIGHT`, the PEs
+    that send (the first << 32 | the second). Found on loading."""
+    ORDER_OF_SENDERS = 83
+    """Queue, and two PEs that send to it, whose wavelets are kept by their place among all. Found on loading."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 

@@ -16,6 +16,7 @@ from ..operations import integers, nans
 from ..operations.prices import Prices
 from ..operations.print_format import shown, split_format
 from ..operations.scalar_types import numpy_type
+from .arrival_order import undecided_orders
 from .class_memory import ClassMemory
 from .engine import BUDGET, CALLS, ERROR, Engine
 from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
@@ -96,6 +97,8 @@ class HostedEngine:
         self.outline = outline(fabric)
         self._word(fabric.findings)
         self._word(np.array(mixed_floats(fabric), FINDING))
+        if engine.unwritten is not None:
+            self._word(np.array(undecided_orders(fabric), FINDING))
 
     # Memory
 

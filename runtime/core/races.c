@@ -145,30 +145,40 @@ static void keep_late(struct core *core, struct flight *flight, const struct lat
     flight->lates[flight->late_count++] = *late;
 }
 
-/* Finds an access to words that an operation in flight touches. `later` is the operation that accesses them, or NO_ROW. */
-static void meet(struct core *core, struct pe *pe, struct flight *flight, const struct range *access, uint32_t later,
-                 bool is_async, uint32_t where, cycle now) {
-    bool in_doubt = flight->done == NEVER && flight->joins != races_of(core, pe)->joins;
-    if (!in_doubt && flight->done <= now && flight->joins != races_of(core, pe)->joins) {
+/* Returns true if an operation in flight has ended, as the tasks may know. */
+static inline bool is_over(const struct flight *flight, const struct pe_races *here, cycle now) {
+    return flight->done <= now && flight->joins != here->joins;
+}
+
+/* Finds an access to words that one operand of an operation in flight touches. `later` is the operation that accesses
+ * them, or NO_ROW. */
+static void meet_range(struct core *core, struct pe *pe, struct flight *flight, const struct range *range,
+                       const struct range *access, uint32_t later, bool is_async, uint32_t where, cycle now) {
+    int64_t word = first_common(access, range);
+    if (word < 0) {
         return;
     }
-    for (uint32_t k = 0; k < flight->range_count; k++) {
-        const struct range *range = &flight->ranges[k];
-        if (!range->writes && !access->writes) {
-            continue;
-        }
-        int64_t word = first_common(access, range);
-        if (word < 0) {
-            continue;
-        }
-        int64_t bits = (access->writes ? LATER_WRITES : 0) | (range->writes ? EARLIER_WRITES : 0) |
-                       (is_async ? LATER_IS_ASYNC : 0);
-        struct late late = {.time = now, .code = USED_IN_FLIGHT, .task = running_task(pe), .where = where,
-                            .values = {flight->operation, flight->task, flight->where, word, bits, later}};
-        if (in_doubt) {
-            keep_late(core, flight, &late);
-        } else {
-            tell(core, pe, &late);
+    int64_t bits = (access->writes ? LATER_WRITES : 0) | (range->writes ? EARLIER_WRITES : 0) |
+                   (is_async ? LATER_IS_ASYNC : 0);
+    struct late late = {.time = now, .code = USED_IN_FLIGHT, .task = running_task(pe), .where = where,
+                        .values = {flight->operation, flight->task, flight->where, word, bits, later}};
+    if (flight->done == NEVER && flight->joins != races_of(core, pe)->joins) {
+        keep_late(core, flight, &late);
+    } else {
+        tell(core, pe, &late);
+    }
+}
+
+/* Finds accesses to words that an operation in flight touches. */
+static inline void meet(struct core *core, struct pe *pe, struct flight *flight, const struct range *accesses,
+                        uint32_t count, uint32_t later, bool is_async, uint32_t where, cycle now) {
+    for (uint32_t r = 0; r < flight->range_count; r++) {
+        const struct range *range = &flight->ranges[r];
+        for (uint32_t k = 0; k < count; k++) {
+            const struct range *access = &accesses[k];
+            if (access->low < range->high && range->low < access->high && (range->writes || access->writes)) {
+                meet_range(core, pe, flight, range, access, later, is_async, where, now);
+            }
         }
     }
 }
@@ -301,7 +311,9 @@ void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t b
     }
     struct range access = {.low = low, .high = high, .is_line = true, .writes = writes};
     for (uint64_t k = 0; k < here->count; k++) {
-        meet(core, pe, &here->flights[k], &access, NO_ROW, false, where, now);
+        if (!is_over(&here->flights[k], here, now)) {
+            meet(core, pe, &here->flights[k], &access, 1, NO_ROW, false, where, now);
+        }
     }
 }
 
@@ -310,7 +322,7 @@ static void forget_ended(struct pe_races *here, cycle now) {
     uint64_t kept = 0;
     for (uint64_t k = 0; k < here->count; k++) {
         struct flight *flight = &here->flights[k];
-        if (flight->done <= now && flight->joins != here->joins) {
+        if (is_over(flight, here, now)) {
             free(flight->lates);
         } else if (kept++ != k) {
             here->flights[kept - 1] = *flight; /* those that go on are seldom behind others */
@@ -320,10 +332,8 @@ static void forget_ended(struct pe_races *here, cycle now) {
 }
 
 /* Returns a place for an operation behind those in flight. */
-static struct flight *new_flight(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where,
-                                 cycle now) {
+static struct flight *new_flight(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where) {
     struct pe_races *here = races_of(core, pe);
-    forget_ended(here, now);
     if (here->count == here->room) {
         grow(core, (void **)&here->flights, &here->room, here->count + 1, sizeof *here->flights);
     }
@@ -341,14 +351,26 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
 }
 
 /* Finds words of an operation, at its issue, that others in flight use; and leaves it in flight if it is asynchronous. */
-static void check_new(struct core *core, struct pe *pe, struct flight *flight, bool is_async, bool receives, cycle now) {
+static void check_new(struct core *core, struct pe *pe, struct flight **given, bool is_async, bool receives, cycle now) {
     struct pe_races *here = races_of(core, pe);
+    struct flight *flight = *given;
+    uint64_t over = 0;
     for (uint64_t f = 0; f < here->count; f++) {
-        for (uint32_t k = 0; k < flight->range_count; k++) {
-            meet(core, pe, &here->flights[f], &flight->ranges[k], flight->operation, is_async, flight->where, now);
+        struct flight *other = &here->flights[f];
+        if (is_over(other, here, now)) {
+            over++;
+        } else {
+            meet(core, pe, other, flight->ranges, flight->range_count, flight->operation, is_async, flight->where, now);
         }
     }
     flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes;
+    if (over > 0 && (is_async || over == here->count)) {
+        forget_ended(here, now);
+        if (is_async && flight != &here->flights[here->count]) {
+            here->flights[here->count] = *flight;
+            *given = &here->flights[here->count];
+        }
+    }
     here->count += is_async;
     here->joins += receives && !is_async; /* its task waits for what comes */
 }
@@ -361,14 +383,14 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
     }
     check_unwritten(core, pe, operation, streams, where, now, count);
     bool uses_fabric = receives || operands[0].descriptor.type == QUEUE_RUN;
-    struct flight *flight = new_flight(core, pe, operation, where, now);
+    struct flight *flight = new_flight(core, pe, operation, where);
     int zeroed = zeroed_operand(operation, &operands[0].descriptor);
     for (int k = 0; k <= operation->sources && count > 0 && count != UNBOUNDED; k++) {
         if (!operands[k].is_number && operands[k].descriptor.type == MEMORY_WALK) {
             add_range(flight, &operands[k].descriptor, count, k == 0 || k == zeroed);
         }
     }
-    check_new(core, pe, flight, operation->is_async && uses_fabric, receives, now);
+    check_new(core, pe, &flight, operation->is_async && uses_fabric, receives, now);
 }
 
 /* Notes what the operation is known as that is issued. */
@@ -422,14 +444,14 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
     }
     count = count == INT64_MAX ? to->extents[0] : count;
     check_unwritten(core, pe, operation, streams, where, issued, count);
-    struct flight *flight = new_flight(core, pe, operation, where, issued);
+    struct flight *flight = new_flight(core, pe, operation, where);
     for (int k = 0; k <= operation->sources && !(from != NULL && count == ENDLESS_EXTENT); k++) {
         if (streams[k] != NULL && streams[k]->type == MEMORY_WALK) {
             add_range(flight, streams[k], count, k == 0);
         }
     }
     bool is_async = operation->is_async && (from != NULL || to != NULL);
-    check_new(core, pe, flight, is_async, from != NULL, issued);
+    check_new(core, pe, &flight, is_async, from != NULL, issued);
     if (!is_async || how == WENT_WRONG) {
         return;
     }

@@ -378,6 +378,32 @@ def _unwritten(of: Subject) -> str:
     return f"{of.element(word)} on {of.here}, which nothing has written{place}"
 
 
+def _order_of_streams(of: Subject) -> str:
+    where, first, second, word, bits, senders = of.values
+    does = "writes" if bits & LATER_WRITES else "reads"
+    uses = "writes" if bits & EARLIER_WRITES else "reads"
+    other = of.where(where)
+    return (
+        f"what comes by {_input(of, second)} from {of.pe(senders & 0xFFFFFFFF)} {does} {of.element(word)} on {of.here} "
+        f"here, and what comes by {_input(of, first)} from {of.pe(senders >> 32)} {uses} it"
+        f"{f' at {other}' if other else ''}; nothing decides which comes first, and the result depends on it: @block one "
+        "of the two until the other has come, or do it in a task that starts when both have"
+    )
+
+
+def _order_of_senders(of: Subject) -> str:
+    queue, first, second = of.values[:3]
+    return (
+        f"what comes by {_input(of, queue)} on {of.here} is kept by its place among all, and {of.pe(first)} and "
+        f"{of.pe(second)} both send to the queue; nothing decides which comes first: give each a color and a queue of "
+        "its own, let a switch or a wavelet of one say when the other may send, or send the place with the value"
+    )
+
+
+def _input(of: Subject, queue: int) -> str:
+    return f"input queue {of.queue(queue)}, color {of.color_of(queue)},"
+
+
 def _unblocks_early(of: Subject) -> str:
     operation, task = of.values[:2]
     return (
@@ -662,6 +688,8 @@ SENTENCES: dict[Code, Sentence] = {
     Code.UNBLOCKS_EARLY: _unblocks_early,
     Code.READS_UNWRITTEN: _reads_unwritten,
     Code.SUMS_UNWRITTEN: _sums_unwritten,
+    Code.ORDER_OF_STREAMS: _order_of_streams,
+    Code.ORDER_OF_SENDERS: _order_of_senders,
     Code.UNBLOCKS_AGAIN: _unblocks_again,
     Code.NEVER_STARTS: _never_starts,
 }
