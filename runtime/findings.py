@@ -174,9 +174,9 @@ class Code(IntEnum):
     """Word address, operation: it reads a word that nothing has written, and writes it, as one that adds
     does. A note."""
     ORDER_OF_STREAMS = 82
-    """Source place of an access by what wavelets of a queue start, that queue, the queue whose wavelets start what is at
-    the record's source place, a word that both use, bits of what is done with it as those of `USED_IN_FLIGHT`, the PEs
-    that send (the first << 32 | the second). Found on loading."""
+    """Source place of an access by what wavelets of a queue start, that queue, the queue whose wavelets start what is
+    at the record's source place, a word that both use, bits of what is done with it as those of `USED_IN_FLIGHT`, the
+    PEs that send (the first << 32 | the second). Found on loading."""
     ORDER_OF_SENDERS = 83
     """Queue, and two PEs that send to it, whose wavelets are kept by their place among all. Found on loading."""
     NEVER_STARTS = 74

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from ..fabric.model import Fabric
 from ..findings import EARLIER_WRITES, LATER_WRITES, Code
 from ..tables.format import ACTIVE, BLOCKABLE, EXPORT_BUFFER, EXPORT_POINTS_TO, INPUT, NONE, TASK_TYPES
 from ..tables.instructions import BITS, KINDS
-from .effects import Effects, Receive, Words, effects_of
+from .effects import Effects, Words, effects_of
 from .senders import Senders
 
-DATA, LOCAL = TASK_TYPES.index("data"), TASK_TYPES.index("local")
+CONTROL, DATA, LAUNCH, LISTENER, LOCAL = map(TASK_TYPES.index, ("control", "data", "launch", "listener", "local"))
 
 MAX_ACTORS = 64
 """Tasks and operations of a class beyond which it is left alone."""
@@ -32,7 +32,16 @@ class _Actor:
     task: int | None
     queue: int | None
     """Whose wavelets start it."""
+    is_move: bool = False
+    """True if it is an operation that keeps what it receives as it comes."""
     leads_to: set[int] = field(default_factory=set[int])
+
+
+class _Start(NamedTuple):
+    """What starts an actor: the queue whose wavelets do, and the functions that a host launches before."""
+
+    queue: int
+    launches: frozenset[str]
 
 
 class ClassActors:
@@ -78,7 +87,7 @@ class ClassActors:
         for actor in list(self._actors):
             for receive in actor.effects.receives:
                 actor.leads_to.add(len(self._actors))
-                self._actors.append(_Actor(receive.effects, receive.where, None, receive.queue))
+                self._actors.append(_Actor(receive.effects, receive.where, None, receive.queue, receive.is_move))
         for actor in self._actors:
             actor.leads_to |= {place[task] for task in actor.effects.activates if task in place}
         self._started = _closed([actor.leads_to for actor in self._actors])
@@ -119,35 +128,48 @@ class ClassActors:
 
     # Two streams
 
-    def _origin(self, place: int) -> int | None:
-        """Return the queue whose wavelets alone start an actor, by what leads to it; None if that is not one."""
-        actor = self._actors[place]
-        if actor.queue is not None:
-            return actor.queue
-        task = actor.task
-        if place in self._started[place] or task is None or self._tables["tasks"]["type"][task] != LOCAL or self._tables["tasks"]["flags"][task] & ACTIVE:
+    def _start_of(self, place: int) -> _Start | None:
+        """Return what alone starts an actor, by what leads to it; None if wavelets of no queue do, or of several."""
+        tasks, actor = self._tables["tasks"], self._actors[place]
+        if actor.effects.waits:
             return None
-        causes = [cause for cause, each in enumerate(self._actors) if place in each.leads_to]
-        return self._origin(causes[0]) if len(causes) == 1 else None
+        if actor.queue is None:
+            task = actor.task
+            is_local = task is not None and tasks["type"][task] == LOCAL and not tasks["flags"][task] & ACTIVE
+            causes = [cause for cause, each in enumerate(self._actors) if place in each.leads_to]
+            if not is_local or len(causes) != 1 or place in self._started[place]:
+                return None
+            return self._start_of(causes[0])
+        launches: set[str] = set()
+        for cause in (cause for cause, started in enumerate(self._started) if place in started):
+            its_task, its_queue = self._actors[cause].task, self._actors[cause].queue
+            if its_queue not in (None, actor.queue) or self._actors[cause].effects.waits:
+                return None
+            if its_task is not None and tasks["type"][its_task] in (CONTROL, LISTENER):
+                return None
+            if its_task is not None and tasks["type"][its_task] == LAUNCH:
+                launches |= self._senders.exported_as(its_task)
+        return _Start(actor.queue, frozenset(launches))
 
     def _pairs(self) -> Iterator[tuple[Any, ...]]:
         blockable = {
             place for place, actor in enumerate(self._actors)
             if actor.task is not None and self._tables["tasks"]["flags"][actor.task] & BLOCKABLE
         }  # fmt: skip
-        origins = [None if place in blockable else self._origin(place) for place in range(len(self._actors))]
+        starts = [None if place in blockable else self._start_of(place) for place in range(len(self._actors))]
         for one, other in combinations(range(len(self._actors)), 2):
-            first, second = origins[one], origins[other]
-            if first is None or second is None or first == second:
+            first, second = starts[one], starts[other]
+            if first is None or second is None or first.queue == second.queue:
                 continue
             if one in self._started[other] or other in self._started[one]:
                 continue
             access = self._conflict(one, other)
-            senders = None if access is None else self._senders.of_two(first, second, self._number)
+            launches = first.launches | second.launches
+            senders = access and self._senders.of_two(first.queue, second.queue, self._number, launches)
             if access is not None and senders is not None:
                 word, where, place, bits = access
                 task = self._actors[other].task
-                values = (where, first, second, word, bits, senders[1] << 32 | senders[2])
+                values = (where, first.queue, second.queue, word, bits, senders[1] << 32 | senders[2])
                 yield Code.ORDER_OF_STREAMS, senders[0], NONE if task is None else task, place, 0, values
 
     def _look_at_each_other(self, one: int, other: int) -> bool:
@@ -165,7 +187,8 @@ class ClassActors:
         return read, np.logical_or.reduce([each.may_write for each in effects])
 
     def _conflict(self, one: int, other: int) -> tuple[int, int, int, int] | None:
-        """Return the first word that one is sure to write and the other to use, both source places, and what is done."""
+        """Return the first word that one is sure to write and the other to use, both source places, and bits of what is
+        done with it."""
         mine, theirs = self._actors[one].effects, self._actors[other].effects
         later = self._started[one] | self._started[other]
         behind = self._touched(later)[1] if later else np.zeros_like(mine.may_write)
@@ -199,8 +222,7 @@ class ClassActors:
             if actor.queue != queue:
                 continue
             if actor.task is None:
-                receive = self._receive(actor)
-                if receive is not None and receive.is_move and receive.elements > 1:
+                if actor.is_move and len(self._visible & actor.effects.writes.keys()) > 1:
                     return actor.where, NONE
             elif not self._tables["tasks"]["flags"][actor.task] & BLOCKABLE:
                 kept = [word for word in actor.effects.kept if word in self._visible]
@@ -208,10 +230,6 @@ class ClassActors:
                 if kept:
                     return actor.effects.kept[min(kept)], actor.task
         return None
-
-    def _receive(self, actor: _Actor) -> Receive | None:
-        receives = (receive for each in self._actors for receive in each.effects.receives)
-        return next((receive for receive in receives if receive.effects is actor.effects), None)
 
 
 def _closed(edges: list[set[int]]) -> list[set[int]]:

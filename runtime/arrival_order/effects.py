@@ -1,14 +1,15 @@
 """Effects: the words of memory that tasks, and operations that receive, are sure to touch or may touch.
 
-Read from the code of a class, one body at a time. An access is sure if every run of the task makes it, at an address that
-the code says. What may be touched errs on the side of too much: an index counts as any, a pointer as all of memory.
+Read from the code of a class, one body at a time. An access is sure if every run of the task makes it, at an address
+that the code says. What may be touched errs on the side of too much: an index counts as any, a pointer as all of memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import islice, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from ...targets.wavelets import POINTER_EXTENT
 from ..tables.format import (
     ACCESS_POINTER,
     CIRCULAR,
+    DROPS_DATA,
     FIFO_END,
     MEMORY_WALK,
     NO_MICROTHREAD,
     NONE,
+    ON_CONTROL,
     QUEUE_RUN,
     Tables,
 )
@@ -64,6 +67,8 @@ class Effects:
     """Tasks that it activates, or lets the end of an operation activate or unblock."""
     receives: list[Receive] = field(default_factory=list["Receive"])
     """Operations that it issues which take wavelets and do not hold it up."""
+    waits: bool = False
+    """True if it takes wavelets in another way."""
 
 
 @dataclass(eq=False)
@@ -74,8 +79,6 @@ class Receive:
     where: int
     effects: Effects
     is_move: bool
-    elements: int
-    """Elements of its destination in memory; 0 if it has none."""
 
 
 def effects_of(tables: Tables, use: int, words: int) -> Effects:
@@ -136,11 +139,15 @@ class _Reader:
                     self._writes(found, touched, where if sure and is_known else 0, constant)
                 case "call":
                     inner = self.read(slots[a])
+                    for receive in () if sure else inner.receives:
+                        receive.effects.reads.clear()
+                        receive.effects.writes.clear()
                     found.may_read |= inner.may_read
                     found.rewritten |= inner.rewritten | (inner.may_write & found.may_write)
                     found.may_write |= inner.may_write
                     found.activates |= inner.activates
                     found.receives += inner.receives
+                    found.waits |= inner.waits
                     brought.update(range(c, max(c, c + 8)))  # its results
                 case "activate" | "unblock" | "block":
                     found.activates.add(slots[a])
@@ -156,7 +163,8 @@ class _Reader:
         return found
 
     def _none(self) -> Effects:
-        return Effects(*np.zeros((3, self._words), np.bool_))
+        may_read, may_write, rewritten = np.zeros((3, self._words), np.bool_)
+        return Effects(may_read, may_write, rewritten)
 
     def _reads(self, found: Effects, words: Sequence[int], where: int) -> None:
         if where:
@@ -206,23 +214,26 @@ class _Reader:
         completions = [int(operation[name]) for name in ("activate", "unblock", "control_activate", "control_unblock")]
         queues = [int(each["row"]) for each in streams[1:] if _is(each, QUEUE_RUN)]
         is_async = int(operation["microthread"]) != NO_MICROTHREAD
-        open_ended = any(isinstance(each, str) or _is(each, FIFO_END) for each in streams)
         target = found
-        if is_async and len(set(queues)) == 1:
-            elements = 0 if not _is(streams[0], MEMORY_WALK) else _length(streams[0])
+        if is_async and len(queues) == 1:
             target = self._none()
-            receive = Receive(queues[0], where, target, function.function == "move", elements)
-            found.receives.append(receive)
-            sure = where
+            found.receives.append(Receive(queues[0], where, target, function.function == "move"))
+        elif queues:
+            found.waits = True
         target.activates.update(task for task in completions if task != NONE)
-        if open_ended:
+        if any(isinstance(each, str) or _is(each, FIFO_END) for each in streams):
             target.may_read[:] = target.may_write[:] = True
             return
+        lengths = [_length(each) for each in streams if _is(each, MEMORY_WALK) and not _is_scalar(each)]
+        lengths += [int(each["extents"][0]) for each in streams[1:] if _is(each, QUEUE_RUN)]
+        count = min(lengths, default=1)  # AMB-01
+        if operation["flags"] & (ON_CONTROL | DROPS_DATA):
+            sure = 0
         for stream in streams[1:]:
             if _is(stream, MEMORY_WALK):
-                self._reads(target, _walked(stream, self._words), sure)
+                self._reads(target, *_walked(stream, count, self._words, sure))
         if _is(streams[0], MEMORY_WALK):
-            self._writes(target, _walked(streams[0], self._words), sure)
+            self._writes(target, *_walked(streams[0], count, self._words, sure))
 
 
 def _carry(brought: set[int], register: int, is_brought: bool) -> None:
@@ -233,34 +244,37 @@ def _is(stream: Any, type: int) -> bool:
     return stream is not None and not isinstance(stream, str) and int(stream["type"]) == type
 
 
+def _is_scalar(walk: Any) -> bool:
+    return int(walk["dimensions"]) == 1 and walk["extents"][0] == POINTER_EXTENT and not walk["flags"] & CIRCULAR
+
+
 def _length(walk: Any) -> int:
     dimensions = 1 if int(walk["flags"]) & CIRCULAR else int(walk["dimensions"])
-    extents = walk["extents"][:dimensions].tolist()
-    return 1 if dimensions == 1 and extents[0] == POINTER_EXTENT else int(np.prod(extents, dtype=np.int64))
+    return prod(walk["extents"][:dimensions].tolist())
 
 
-def _walked(walk: Any, words: int) -> list[int]:
-    """Return the words of a walk; none of a very long one."""
+def _walked(walk: Any, count: int, words: int, sure: int) -> tuple[list[int], int]:
+    """Return the words of the first elements of a walk, and `sure`; of circular and very long ones what they may touch,
+    and 0."""
     width = max(8, BITS[KINDS[int(walk["kind"])]]) // 16
     address = int(walk["address"])
     if int(walk["flags"]) & CIRCULAR:
-        return _clipped(2 * address, 2 * width * int(walk["extents"][1]), words)
-    if _length(walk) > MAX_SURE:
-        return []
+        return _clipped(2 * address, 2 * width * int(walk["extents"][1]), words), 0
+    if count > MAX_SURE:
+        return list(range(words)), 0
     dimensions = int(walk["dimensions"])
-    extents = walk["extents"][:dimensions].tolist()
-    if dimensions == 1 and extents[0] == POINTER_EXTENT:
-        extents = [1]
+    strides: list[int] = walk["strides"][:dimensions].tolist()
+    extents: list[int] = [1] if _is_scalar(walk) else walk["extents"][:dimensions].tolist()
     # A stride is the step from the last element of the faster dimensions to the first of the next round.
-    steps, last = [], 0
-    for stride, extent in zip(walk["strides"][:dimensions].tolist(), reversed(extents), strict=True):
-        steps.append(last + stride)
+    steps, last = list[int](), 0
+    for stride, extent in zip(strides, reversed(extents), strict=True):
+        steps.insert(0, last + stride)
         last += (extent - 1) * (last + stride)
     found: set[int] = set()
-    for places in product(*map(range, extents)):
-        start = address + width * sum(place * step for place, step in zip(reversed(places), steps, strict=True))
+    for places in islice(product(*map(range, extents)), count):
+        start = address + width * sum(place * step for place, step in zip(places, steps, strict=True))
         found.update(word for word in range(start, start + width) if 0 <= word < words)
-    return sorted(found)
+    return sorted(found), sure
 
 
 def _clipped(address: int, size: int, words: int) -> list[int]:

@@ -91,15 +91,21 @@ class Senders:
                 pending += self._next.get(node, ())
         return False
 
-    def of_two(self, one: int, other: int, number: int) -> tuple[int, int, int] | None:
-        """Return the first PE of a class to whose queues two PEs send that know nothing of each other, and these two."""
+    def of_two(
+        self, one: int, other: int, number: int, launches: frozenset[str] = frozenset()
+    ) -> tuple[int, int, int] | None:
+        """Return the first PE of a class to whose queues two PEs send that know nothing of each other, and these two.
+
+        `launches` are functions without which the PE does not take what they send.
+        """
         if not self.any_of(one) or not self.any_of(other):
             return None
         for pe in sorted(self._fabric.units(number).tolist()):
             mine, theirs = self._by_reader.get((one, pe), []), self._by_reader.get((other, pe), [])
             pairs = pairwise(mine) if one == other else ((a, b) for a in mine for b in theirs)
             for (first, its), (second, other_queue) in pairs:
-                if first != second and self._are_apart(pe, first, second) and self._start_together(its, other_queue):
+                is_one = len(launches | self._starters(its) | self._starters(other_queue)) <= 1
+                if first != second and is_one and self._are_apart(pe, first, second):
                     return pe, first, second
         return None
 
@@ -108,10 +114,6 @@ class Senders:
             return False
         pairs = ((one, {other}), (other, {one}), (reader, {one, other}))
         return not any(self._reaches(start, ends) for start, ends in pairs)
-
-    def _start_together(self, one: int, other: int) -> bool:
-        """Return True if one launch, or none, starts what is sent to two queues."""
-        return len(self._starters(one) | self._starters(other)) <= 1
 
     def _starters(self, queue: int) -> set[str]:
         """Return the functions of the host that may lead to a send to a queue."""
@@ -122,11 +124,12 @@ class Senders:
             kind = int(tables["tasks"]["type"][row])
             if kind not in (LAUNCH, DATA, CONTROL, LISTENER) or queue not in reached.of([row]).queues:
                 continue
-            found |= {self._exported_as(row)} if kind == LAUNCH else self._launches
+            found |= self.exported_as(row) if kind == LAUNCH else self._launches
         return found
 
-    def _exported_as(self, task: int) -> str:
+    def exported_as(self, task: int) -> set[str]:
+        """Return the name by which a host launches a task."""
         tables = self._fabric.tables
         exports = tables["exports"]
         mine = exports[(exports["type"] == EXPORT_FUNCTION) & (exports["row"] == task)]
-        return tables.strings[int(mine["name"][0])] if len(mine) else ""
+        return {tables.strings[int(mine["name"][0])] if len(mine) else ""}

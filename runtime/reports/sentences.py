@@ -386,8 +386,8 @@ def _order_of_streams(of: Subject) -> str:
     return (
         f"what comes by {_input(of, second)} from {of.pe(senders & 0xFFFFFFFF)} {does} {of.element(word)} on {of.here} "
         f"here, and what comes by {_input(of, first)} from {of.pe(senders >> 32)} {uses} it"
-        f"{f' at {other}' if other else ''}; nothing decides which comes first, and the result depends on it: @block one "
-        "of the two until the other has come, or do it in a task that starts when both have"
+        f"{f' at {other}' if other else ''}; nothing decides which comes first, and the result depends on it: @block "
+        "one of the two until the other has come, or do it in a task that starts when both have"
     )
 
 

@@ -63,6 +63,7 @@ var total: i16 = 0;
 const low = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> buf[i] });
 const even = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> buf[2 * i] });
 const odd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> buf[2 * i + 1] });
+const all_of_it = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{8} -> buf[i] });
 const shown = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> result[i] });
 const rest = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> result[i + 4] });
 const sum = @get_dsd(mem1d_dsd, .{ .base_address = &total, .extent = 8, .stride = 0 });
@@ -151,7 +152,8 @@ task on_right() void { both(); }
 task take_left(x: i16) void {{ factor = x; @unblock(right_task); }}
 task take_right(x: i16) void {{ total += factor * x; }}
 """,
-    "one after the other": """comptime { @bind_local_task(on_left, left_ended); @bind_local_task(on_right, right_ended); }
+    "one after the other": """
+comptime { @bind_local_task(on_left, left_ended); @bind_local_task(on_right, right_ended); }
 fn main() void { @mov16(low, left4, .{ .async = true, .activate = on_left }); }
 task on_left() void { @mov16(shown, right4, .{ .async = true, .activate = on_right }); }
 task on_right() void { @add16(shown, shown, low); result[0] = buf[1]; }
@@ -175,6 +177,29 @@ task take_right(x: i16) void {{ buf[0] = 2 * x; result[1] += buf[0]; }}
 task take_left(x: i16) void {{ if (x > result[0]) {{ result[0] = x; }} }}
 task take_right(x: i16) void {{ if (x > result[0]) {{ result[0] = x; }} }}
 """,
+    "a receive that wavelets of a third queue start": f"""comptime {{ {TAKE_RIGHT}
+  @initialize_queue(@get_input_queue(4), .{{ .color = @get_color(5) }});
+  @bind_data_task(take_third, if (@is_arch("wse3")) @get_data_task_id(@get_input_queue(4)) else
+    @get_data_task_id(@get_color(5)));
+}}
+fn main() void {{}}
+task take_third(x: i16) void {{ @mov16(low, left4, .{{ .async = true }}); }}
+task take_right(x: i16) void {{ total += x * buf[2]; }}
+""",
+    "a receive that another launch starts": f"""comptime {{ {TAKE_RIGHT} @export_symbol(later); }}
+fn main() void {{}}
+fn later() void {{ @mov16(low, left4, .{{ .async = true }}); }}
+task take_right(x: i16) void {{ total += x * buf[2]; }}
+""",
+    "a receive of fewer elements than its array": f"""comptime {{ {TAKE_RIGHT} }}
+fn main() void {{ @mov16(shown, @set_dsd_length(left4, 2), .{{ .async = true }}); }}
+task take_right(x: i16) void {{ total += x * result[2]; }}
+""",
+    "a receive that may not be started": f"""comptime {{ {TAKE_RIGHT} }}
+fn start() void {{ @mov16(low, left4, .{{ .async = true }}); }}
+fn main() void {{ if (count > 0) {{ start(); }} }}
+task take_right(x: i16) void {{ total += x * buf[2]; }}
+""",
     "synchronous receives": """fn main() void { @mov16(low, left4); @mov16(low, right4); @mov16(shown, low); }
 """,
 }  # fmt: skip
@@ -184,10 +209,13 @@ ONE_QUEUE_FAULTS = {
     "in the order of arrival": f"""comptime {{ {TAKE_LEFT} }}\nfn main() void {{}}
 task take_left(x: i16) void {{ result[@as(u16, count)] = x; count += 1; }}
 """,
-    "the last one": f"comptime {{ {TAKE_LEFT} }}\nfn main() void {{}}\ntask take_left(x: i16) void {{ result[0] = x; }}\n",
+    "the last one": f"""comptime {{ {TAKE_LEFT} }}\nfn main() void {{}}
+task take_left(x: i16) void {{ result[0] = x; }}
+""",
 }
 
 ONE_QUEUE_CORRECT = {
+    "memory that the host does not see": "fn main() void { @mov16(all_of_it, left8, .{ .async = true }); }\n",
     "a sum": f"comptime {{ {TAKE_LEFT} }}\nfn main() void {{}}\ntask take_left(x: i16) void {{ result[0] += x; }}\n",
     "the place comes with the value": f"""comptime {{ {TAKE_LEFT} }}\nfn main() void {{}}
 task take_left(x: i16) void {{ result[@as(u16, x & 7)] = x; }}
@@ -200,14 +228,16 @@ task take_left(x: i16) void {{ result[@as(u16, x & 7)] += 1; }}
 
 
 def told(
-    csl: Csl, capsys: pytest.CaptureFixture[str], reader: str, arch: str, one_queue: bool = False, other: str = "main"
-) -> list[str]:
+    csl: Csl, capsys: pytest.CaptureFixture[str], reader: str, arch: str, one_queue: bool = False, other: str = "main",
+    sender: str = "", more: str = "",
+) -> list[str]:  # fmt: skip
     """Return the warnings about orders when a program is loaded."""
-    names = "" if other == "main" else f'@export_name("{other}", fn() void);'
+    launched = {other, "later"} if "later()" in reader else {other}
+    names = "".join(f'@export_name("{name}", fn() void);' for name in sorted(launched - {"main"}))
     names += ' @export_name("result", [*]i16, true);'
     layout = LAYOUT.replace("SECOND", "left" if one_queue else "right").replace("OTHER", other).replace("NAMES", names)
-    csl.write({"sender.csl": SENDER.replace("OTHERS", ""), "reader.csl": READER + reader})
-    compiled = csl.unverified(layout.replace("MORE", ""), None, arch)
+    csl.write({"sender.csl": SENDER.replace("OTHERS", "") + sender, "reader.csl": READER + reader})
+    compiled = csl.unverified(layout.replace("MORE", more), None, arch)
     program = loomir.compile(compiled.module, verify_each=False)
     capsys.readouterr()
     loomir.Simulator(program, check=True)
@@ -220,9 +250,7 @@ def line_of(text: str, mark: str) -> int:
 
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("reader", FAULTS.values(), ids=FAULTS)
-def test_the_order_of_two_streams_decides(
-    csl: Csl, capsys: pytest.CaptureFixture[str], reader: str, arch: str
-) -> None:
+def test_the_order_of_two_streams_decides(csl: Csl, capsys: pytest.CaptureFixture[str], reader: str, arch: str) -> None:
     """Both places, both queues and both senders are named, once."""
     lines = told(csl, capsys, reader, arch)
     assert len(lines) == 1
@@ -259,3 +287,37 @@ def test_the_order_of_two_senders_to_one_queue_does_not_decide(
     csl: Csl, capsys: pytest.CaptureFixture[str], reader: str, arch: str
 ) -> None:
     assert told(csl, capsys, reader, arch, one_queue=True) == []
+
+
+LINK = """
+const link_in = @get_input_queue(5);
+const link_out = @get_output_queue(5);
+var told: i16 = 0;
+const from = @get_dsd(fabin_dsd, .{ .extent = 1, .fabric_color = @get_color(5), .input_queue = link_in });
+const to = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = @get_color(5), .output_queue = link_out });
+fn before() void { if (told == 0) { @mov16(&told, from); } else { @mov16(to, 1); } }
+comptime {
+  @initialize_queue(link_in, .{ .color = @get_color(5) });
+  if (@is_arch("wse3")) @initialize_queue(link_out, .{ .color = @get_color(5) });
+  @export_symbol(before);
+}
+"""
+EASTWARD = """
+@set_color_config(0, 0, @get_color(5), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ EAST } } });
+@set_color_config(1, 0, @get_color(5), .{ .routes = .{ .rx = .{ WEST }, .tx = .{ EAST } } });
+@set_color_config(2, 0, @get_color(5), .{ .routes = .{ .rx = .{ WEST }, .tx = .{ RAMP } } });
+@export_name("before", fn() void);
+"""
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize(
+    ("settings", "decides"),
+    [({}, True), ({"other": "other"}, False), ({"sender": LINK, "more": EASTWARD}, False)],
+    ids=["neither", "other launch", "path between senders"],
+)
+def test_what_decides_outside(
+    csl: Csl, capsys: pytest.CaptureFixture[str], settings: dict[str, str], decides: bool, arch: str
+) -> None:
+    """The host starts one sender after the other, or a wavelet can go from one to the other."""
+    assert len(told(csl, capsys, FAULTS["both write the result"], arch, **settings)) == decides
