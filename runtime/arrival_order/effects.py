@@ -1,7 +1,8 @@
 """Effects: the words of memory that tasks, and operations that receive, are sure to touch or may touch.
 
 Read from the code of a class, one body at a time. An access is sure if every run of the task makes it, at an address
-that the code says. What may be touched errs on the side of too much: an index counts as any, a pointer as all of memory.
+that the code says. What may be touched errs on the side of too much: an index counts as any, a pointer as all of
+memory.
 """
 
 from __future__ import annotations
