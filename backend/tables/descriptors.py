@@ -21,6 +21,7 @@ from ...runtime.tables.format import (
     CONTROL_TRANSFORM,
     CONTROL_WAVELETS,
     FIFO_END,
+    IN_PAIRS,
     MEMORY_WALK,
     MESSAGE,
     PACKED,
@@ -163,7 +164,7 @@ def queue_stream(body: Body, op: flow.QueueStreamOp) -> None:
     flags = 0
     for given, flag in (
         (op.control, CONTROL_WAVELETS), (op.advance_switch, ADVANCE_SWITCH), (op.packed, PACKED), (op.message, MESSAGE),
-        (op.control_transform, CONTROL_TRANSFORM),
+        (op.control_transform, CONTROL_TRANSFORM), (op.in_pairs, IN_PAIRS),
     ):  # fmt: skip
         flags |= flag if given is not None else 0
     if op.zero is not None:

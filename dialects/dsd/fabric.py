@@ -187,6 +187,11 @@ class FabricDescriptorOp(SymbolUser, ABC):
             return False
         return self.simd.data is not SimdMode.SIMD_OFF
 
+    @property
+    def awaits_two(self) -> bool:
+        """True if an operation that receives goes on only when two wavelets are there (DSD-241)."""
+        return isinstance(self, FabinOp) and self.simd is not None and self.simd.data is SimdMode.SIMD_64
+
     @abstractmethod
     def find_queue(self, scope: Scope) -> InputQueueOp | OutputQueueOp | None:
         """Return the queue, if one is named; raises VerifyException if the symbol is not a queue of this direction."""

@@ -259,7 +259,8 @@ ZEROED = ("first", "second")
 class QueueStreamOp(SymbolUser):
     """A run of `extent` wavelets of a queue; `control` makes those sent control wavelets, and `advance_switch` moves
     the switch of the sender's router on behind the last one (DSD-252). With `packed` each wavelet carries two values of
-    16 bits, the first in its low half, and `extent` counts values (DSD-240, AMB-23).
+    16 bits, the first in its low half, and `extent` counts values (DSD-240, AMB-23). With `in_pairs` an operation that
+    receives goes on when two wavelets are there, or the last one (DSD-241).
 
     With `message` it belongs to a message of a `flow.message_network`, and `extent` is the most elements that there is
     room for at the other operand: what is received begins with the header, whose low half has the number of elements
@@ -275,6 +276,7 @@ class QueueStreamOp(SymbolUser):
     control = opt_prop_def(UnitAttr)
     advance_switch = opt_prop_def(UnitAttr)
     packed = opt_prop_def(UnitAttr)
+    in_pairs = opt_prop_def(UnitAttr)
     message = opt_prop_def(UnitAttr)
     zero = opt_prop_def(StringAttr)
     control_transform = opt_prop_def(UnitAttr)
@@ -291,6 +293,7 @@ class QueueStreamOp(SymbolUser):
         control: bool = False,
         advance_switch: bool = False,
         packed: bool = False,
+        in_pairs: bool = False,
         message: bool = False,
         zero: str | None = None,
         control_transform: bool = False,
@@ -305,6 +308,7 @@ class QueueStreamOp(SymbolUser):
                 "control": UnitAttr() if control else None,
                 "advance_switch": UnitAttr() if advance_switch else None,
                 "packed": UnitAttr() if packed else None,
+                "in_pairs": UnitAttr() if in_pairs else None,
                 "message": UnitAttr() if message else None,
                 "zero": None if zero is None else StringAttr(zero),
                 "control_transform": UnitAttr() if control_transform else None,
@@ -320,6 +324,7 @@ class QueueStreamOp(SymbolUser):
         control = parser.parse_optional_keyword("control") is not None
         advance_switch = parser.parse_optional_keyword("advance_switch") is not None
         packed = parser.parse_optional_keyword("packed") is not None
+        in_pairs = parser.parse_optional_keyword("in_pairs") is not None
         message = parser.parse_optional_keyword("message") is not None
         zero = None
         if parser.parse_optional_keyword("zero") is not None:
@@ -335,7 +340,7 @@ class QueueStreamOp(SymbolUser):
         length = values[0] if values else extent
         op = cls(
             queue, length, type.element_type, control=control, advance_switch=advance_switch, packed=packed,
-            message=message, zero=zero, control_transform=control_transform,
+            in_pairs=in_pairs, message=message, zero=zero, control_transform=control_transform,
         )  # fmt: skip
         op.attributes.update(attributes)
         return op
@@ -351,6 +356,8 @@ class QueueStreamOp(SymbolUser):
             printer.print_string(" advance_switch")
         if self.packed is not None:
             printer.print_string(" packed")
+        if self.in_pairs is not None:
+            printer.print_string(" in_pairs")
         if self.message is not None:
             printer.print_string(" message")
         if self.zero is not None:
@@ -381,6 +388,8 @@ class QueueStreamOp(SymbolUser):
 
     def verify_symbols(self, scope: Scope) -> None:
         queue = scope.get(QueueOp, self.queue)
+        if self.in_pairs is not None and not queue.is_input:
+            raise VerifyException("in_pairs says for how many wavelets a receive waits; leave it out of what is sent")
         if self.control is not None and queue.is_input:
             raise VerifyException(
                 f"{described(queue)} receives both control wavelets and data; only a stream of an output queue "

@@ -51,7 +51,7 @@ class DescriptorLowering(Emitter):
         self._emit(
             op,
             flow.QueueStreamOp(
-                op.queue_name, extent, op.element_type, packed=op.is_packed,
+                op.queue_name, extent, op.element_type, packed=op.is_packed, in_pairs=op.awaits_two,
                 zero=None if zeroed is None else zeroed.data.removesuffix("_source"), **flags,
             ),
         )  # fmt: skip

@@ -111,10 +111,47 @@ static bool gather(struct core *core, struct pe *pe, uint32_t place, int64_t nee
     return true;
 }
 
+/* Returns true if the first wavelet of queue `k` is the first of two that an operation takes together. */
+static bool begins_pair(const struct open *open, int k) {
+    uint32_t lanes = lanes_from(open, k);
+    return open->pairs >> k & 1 && open->position / lanes % 2 == 0 && open->count - open->position > lanes &&
+           !(open->operation->on_control && open->pe->inputs[open->queue[k]].first->control);
+}
+
+/* Returns when the first wavelet of queue `k`, or element of a FIFO, may be taken: if wavelets are taken in pairs, when
+ * the second one is there too (DSD-241); NEVER if that has not come. */
+cycle ready_time(const struct open *open, int k) {
+    const struct run *first = open->pe->inputs[open->queue[k]].first;
+    cycle head = head_time(first);
+    if (!begins_pair(open, k)) {
+        return head;
+    }
+    if (first->count - first->taken > 1) {
+        return head + first->rate;
+    }
+    return first->next == NULL ? NEVER : head > head_time(first->next) ? head : head_time(first->next);
+}
+
+/* Returns how many wavelets of the first run of queue `k` an operation may take when it takes the next one. */
+int64_t taken_at_once(const struct open *open, int k) {
+    const struct run *first = open->pe->inputs[open->queue[k]].first;
+    int64_t left = first->count - first->taken, lanes = lanes_from(open, k);
+    if (!(open->pairs >> k & 1)) {
+        return left;
+    }
+    if (!begins_pair(open, k) || left == 1) {
+        return 1;
+    }
+    if (first->rate > open->rate * lanes) {
+        return 2;
+    }
+    return left * lanes >= open->count - open->position ? left : left - left % 2;
+}
+
 /* Returns whether queue `k` of an operation has what that takes of it at once. */
 bool has_elements(struct core *core, const struct open *open, int k) {
     if (open->steps[k] <= 1) {
-        return open->pe->inputs[open->queue[k]].first != NULL;
+        return open->pe->inputs[open->queue[k]].first != NULL && (open->pairs == 0 || ready_time(open, k) < NEVER);
     }
     int64_t left = open->count - open->position;
     int64_t need = left < open->steps[k] ? left : open->steps[k];
@@ -123,7 +160,7 @@ bool has_elements(struct core *core, const struct open *open, int k) {
 
 /* Returns when it has that; NEVER if nothing says so yet. */
 cycle elements_at(struct core *core, const struct open *open, int k) {
-    return has_elements(core, open, k) ? head_time(open->pe->inputs[open->queue[k]].first) : NEVER;
+    return has_elements(core, open, k) ? ready_time(open, k) : NEVER;
 }
 
 /* Tasks */

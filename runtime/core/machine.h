@@ -345,6 +345,7 @@ struct open {
     uint8_t has_half;                 /* the first of the two values of a wavelet that it sends, `half`, is there */
     uint16_t half;
     uint16_t carry;                   /* of the last element, for the next one */
+    uint8_t pairs;                    /* bits of its queues whose wavelets it takes two by two */
     uint8_t steps[MAX_OPERANDS];      /* elements that it takes of each queue at once; more than 1 only of FIFOs */
     uint8_t source[MAX_OPERANDS];     /* the operand that takes from each queue; 0: the destination, a FIFO */
     uint32_t queue[MAX_OPERANDS];     /* the queues, by their places in the class */
@@ -1135,6 +1136,7 @@ void drop_run(struct core *core, struct run *run);
 void take_header(struct core *core, struct open *open, struct run *run);
 void take_elements(struct core *core, struct open *open, struct run **runs, int64_t most);
 void send_half(struct core *core, struct open *open);
+cycle line(const struct open *open, struct run **runs, int k, cycle *head);
 int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate);
 
 /* queues.c */
@@ -1290,6 +1292,8 @@ int64_t count_with_fifos(const struct pe *pe, const struct operation *operation,
 void look_at_fifos(struct core *core, struct open *open, struct run **runs, int64_t count);
 bool has_elements(struct core *core, const struct open *open, int k);
 cycle elements_at(struct core *core, const struct open *open, int k);
+cycle ready_time(const struct open *open, int k);
+int64_t taken_at_once(const struct open *open, int k);
 int64_t elements_in_time(struct core *core, struct open *open, struct run **runs);
 bool ends_without_elements(struct core *core, struct open *open);
 void fifo_stop(struct core *core, struct open *open, int k, cycle time);

@@ -462,6 +462,9 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
             }
             open->queue[open->inputs] = place;
             open->steps[open->inputs] = 1;
+            if (stream->flags & IN_PAIRS && !(stream->flags & MESSAGE) && !operation->drops_data) {
+                open->pairs |= (uint8_t)(1 << open->inputs);
+            }
             open->source[open->inputs++] = k;
             open->header |= stream->flags & MESSAGE ? 1 : 0;
         }

@@ -99,7 +99,7 @@ void complete(struct core *core, struct open *open) {
 /* Waiting */
 
 static bool is_simple(const struct open *open) {
-    return open->inputs == 1 && open->steps[0] <= 1 && !open->polls && !open->header && !open->is_forwarder && !open->has_failed &&
+    return open->inputs == 1 && open->steps[0] <= 1 && !open->pairs && !open->polls && !open->header && !open->is_forwarder && !open->has_failed &&
            open->operands[0].descriptor.type == MEMORY_WALK;
 }
 
@@ -176,7 +176,8 @@ static bool proceed(struct core *core, struct open *open) {
                 return open->polls && ends_without_elements(core, open) && finish(core, open);
             }
             runs[k] = pe->inputs[open->queue[k]].first;
-            ready = head_time(runs[k]) > ready ? head_time(runs[k]) : ready;
+            cycle there = ready_time(open, k);
+            ready = there > ready ? there : ready;
         }
         if (open->operands[0].descriptor.type != MEMORY_WALK && waits_for_epoch(core, open, ready)) {
             return false;

@@ -134,10 +134,8 @@ static uint32_t output_of(const struct core *core, const struct open *open) {
 static uint32_t awaited(const struct core *core, const struct open *open, struct run **runs, int64_t number,
                         cycle taken) {
     for (int k = 0; k < open->inputs; k++) {
-        uint32_t own = lanes_from(open, k);
-        cycle theirs = (runs[k]->rate + own - 1) / own;
-        theirs = theirs > open->rate ? theirs : open->rate;
-        if (head_time(runs[k]) + number * theirs == taken) {
+        cycle head, theirs = line(open, runs, k, &head);
+        if (head + number * theirs == taken) {
             return open->queue[k];
         }
     }

@@ -67,7 +67,7 @@ struct descriptor_row {
 enum { MEMORY_WALK, QUEUE_RUN, FIFO_END };
 enum { CIRCULAR = 1 };
 enum { CONTROL_WAVELETS = 1, ADVANCE_SWITCH = 2, PACKED = 4, MESSAGE = 8, ZERO_FIRST = 16, ZERO_SECOND = 32,
-       CONTROL_TRANSFORM = 64 };
+       CONTROL_TRANSFORM = 64, IN_PAIRS = 128 };
 
 struct operation_row {
     uint32_t activate, unblock, control_activate, control_unblock;

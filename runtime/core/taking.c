@@ -28,6 +28,18 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
     open->by_control = true;
 }
 
+/* Finds when the next element of queue `k` may be taken; returns the cycles until the one behind it may. */
+cycle line(const struct open *open, struct run **runs, int k, cycle *head) {
+    if (open->pairs >> k & 1) {
+        *head = ready_time(open, k);
+        return open->rate;
+    }
+    uint32_t own = lanes_from(open, k);
+    cycle theirs = (runs[k]->rate + own - 1) / own;
+    *head = head_time(runs[k]);
+    return theirs > open->rate ? theirs : open->rate;
+}
+
 /* Finds when an operation takes the next element, and the cycles between two; returns for how many of `count` that
  * holds. It takes an element when it is ready and that of each run is there, but for those of `without`, as bits: what is
  * the last to be so may change, when a run that is there early is slower. */
@@ -41,9 +53,8 @@ int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64
             continue;
         }
         uint32_t own = lanes_from(open, k);
-        cycle head = head_time(runs[k]), theirs = (runs[k]->rate + own - 1) / own;
+        cycle head, theirs = line(open, runs, k, &head);
         lanes = own > lanes ? own : lanes;
-        theirs = theirs > open->rate ? theirs : open->rate;
         most = theirs > most ? theirs : most;
         if (head > *begin || (head == *begin && theirs > *rate)) {
             *begin = head;
@@ -70,10 +81,9 @@ int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64
         return count;
     }
     for (int k = 0; k < open->inputs; k++) {
-        uint32_t own = lanes_from(open, k);
-        cycle theirs = (runs[k]->rate + own - 1) / own;
+        cycle head, theirs = line(open, runs, k, &head);
         if (theirs > *rate && !(without >> k & 1)) {
-            int64_t until = (*begin - head_time(runs[k])) / (theirs - *rate) + 1;
+            int64_t until = (*begin - head) / (theirs - *rate) + 1;
             holds = until < holds ? until : holds;
         }
     }
@@ -253,7 +263,7 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
     uint32_t lanes = lanes_from(open, 0);
     count = most * lanes < count ? most * lanes : count;
     for (int k = 0; k < open->inputs; k++) {
-        int64_t left = (int64_t)(runs[k]->count - runs[k]->taken) * lanes_from(open, k);
+        int64_t left = (open->pairs == 0 ? runs[k]->count - runs[k]->taken : taken_at_once(open, k)) * lanes_from(open, k);
         count = left < count ? left : count;
     }
     if (count < open->count - low) {

@@ -17,6 +17,7 @@ from ..tables.format import (
     CONTROL_TRANSFORM,
     CONTROL_WAVELETS,
     FIFO_END,
+    IN_PAIRS,
     MEMORY_WALK,
     MESSAGE,
     NONE,
@@ -112,7 +113,7 @@ class Wavelets(NamedTuple):
     high half. A message is received with its header, and the last wavelet of one that is sent ends it: `length` is then
     the most that the other operand has room for. `zeroed` is the place among the sources, 1 also for the only one, of
     what sending sets to zero. `transforms`: control wavelets that are received are marked, and what is marked is sent
-    as one.
+    as one. `in_pairs`: what is received is taken when two wavelets are there.
     """
 
     queue: int
@@ -125,6 +126,7 @@ class Wavelets(NamedTuple):
     mark: int | None = None
     zeroed: int | None = None
     transforms: bool = False
+    in_pairs: bool = False
 
     @property
     def lanes(self) -> int:
@@ -180,5 +182,5 @@ def descriptor_of(row: Any) -> Descriptor:
     return Wavelets(
         row.row, kind, row.extents[0], bool(has(CONTROL_WAVELETS)), bool(has(ADVANCE_SWITCH)), bool(has(PACKED)),
         bool(has(MESSAGE)), None, 0 if has(ZERO_FIRST) else 1 if has(ZERO_SECOND) else None,
-        bool(has(CONTROL_TRANSFORM)),
+        bool(has(CONTROL_TRANSFORM)), bool(has(IN_PAIRS)),
     )  # fmt: skip

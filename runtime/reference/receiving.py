@@ -6,7 +6,7 @@ it is ready and they are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -62,6 +62,8 @@ class OpenOperation:
     steps: list[int]
     """For each queue how many elements it takes at once: of a FIFO, as its SIMD mode and wavelets of two values say
     (DSD-146); it goes on when there are as many, or all that it still wants."""
+    pairs: list[bool]
+    """For each queue if its wavelets are taken two by two (DSD-241)."""
     moving: list[Held]
     """The registers that move on behind what it has done."""
     header: bool
@@ -96,11 +98,49 @@ class OpenOperation:
     def has(self, place: int) -> bool:
         """Return True if a queue has what the operation takes at once."""
         queue, step = self.queues[place], self.steps[place]
-        return bool(queue.runs) if step == 1 else queue.gather(min(step, max(self.count - self.position, 1)))
+        if step > 1:
+            return queue.gather(min(step, max(self.count - self.position, 1)))
+        return bool(queue.runs) and self.ready_time(place) < NEVER
 
     def there(self, place: int) -> int:
         """Return when a queue has what the operation takes at once, NEVER if nothing says so yet."""
-        return self.queues[place].head_time(to_read=True) if self.has(place) else NEVER
+        return self.ready_time(place) if self.has(place) else NEVER
+
+    def ready_time(self, place: int) -> int:
+        """Return when the first wavelet of a queue, or element of a FIFO, may be taken: if wavelets are taken in pairs,
+        when the second one is there too (DSD-241); NEVER if that has not come."""
+        runs = self.queues[place].runs
+        if not self.begins_pair(place):
+            return runs[0].head_time
+        if runs[0].remaining > 1:
+            return runs[0].head_time + runs[0].rate
+        return max(runs[0].head_time, runs[1].head_time) if len(runs) > 1 else NEVER
+
+    def begins_pair(self, place: int) -> bool:
+        """Return True if the first wavelet of a queue is the first of two that are taken together."""
+        lanes = self.lanes_of(place)
+        ends = self.issue.settings.on_control and self.queues[place].runs[0].control
+        is_last = self.count - self.position <= lanes
+        return self.pairs[place] and self.position // lanes % 2 == 0 and not is_last and not ends
+
+    def at_once(self, place: int) -> int:
+        """Return how many wavelets of the first run of a queue it may take when it takes the next one."""
+        run = self.queues[place].runs[0]
+        if not self.pairs[place]:
+            return run.remaining
+        if not self.begins_pair(place) or run.remaining == 1:
+            return 1
+        if run.rate > self.rate * self.lanes_of(place):
+            return 2
+        is_all = run.remaining * self.lanes_of(place) >= self.count - self.position
+        return run.remaining if is_all else run.remaining - run.remaining % 2
+
+    def line(self, place: int) -> tuple[int, int]:
+        """Return when the next element of a queue may be taken, and the cycles until the one behind it may."""
+        run = self.queues[place].runs[0]
+        if self.pairs[place]:
+            return self.ready_time(place), self.rate
+        return run.head_time, max(self.rate, -(-run.rate // self.lanes_of(place)))
 
     @property
     def together(self) -> int:
@@ -137,7 +177,7 @@ def receive(
     """Start an operation that receives, from `setup` cycles on; return False if its task has to wait for it."""
     pe, settings = issue.pe, issue.settings
     operation = OpenOperation(
-        issue, [], [], [], destination, sources, count, pe.now, pe.now + setup, rate, [], [], moving,
+        issue, [], [], [], destination, sources, count, pe.now, pe.now + setup, rate, [], [], [], moving,
         any(isinstance(source, Wavelets) and source.message for source in sources), flight,
     )  # fmt: skip
     _open_queues(machine, operation)
@@ -170,6 +210,7 @@ def _open_queues(machine: Machine, operation: OpenOperation) -> None:
     for source in operation.sources:
         if isinstance(source, FifoEnd):
             sides.append(pe.fifos[source.fifo].reading)
+            operation.pairs.append(False)
             operation.queues.append(pe.fifos[source.fifo].reading.queue)
         elif isinstance(source, Wavelets):
             queue = pe.inputs[source.queue]
@@ -177,9 +218,11 @@ def _open_queues(machine: Machine, operation: OpenOperation) -> None:
                 machine.fail_of(issue, Code.RECEIVES_TWICE, issue.operation.number, queue.number)
             machine.check_awaited(issue, queue)
             sides.append(None)
+            operation.pairs.append(source.in_pairs and not source.message and not issue.operation.drops_data)
             operation.queues.append(queue)
     if isinstance(operation.destination, FifoEnd):
         sides.append(pe.fifos[operation.destination.fifo].writing)
+        operation.pairs.append(False)
         operation.queues.append(pe.fifos[operation.destination.fifo].writing.queue)
     together = max(operation.lanes, default=1)
     operation.ends = sides
@@ -323,7 +366,7 @@ def _unless_failed(machine: Machine, operation: OpenOperation, act: Callable[[Ma
 def _has_to_wait(machine: Machine, operation: OpenOperation, runs: Sequence[Run]) -> bool:
     """Return True if an operation that passes on what it takes waits for the next epoch; so do no circles of them go on
     for ever."""
-    ready = max([operation.time, *(run.head_time for run in runs)])
+    ready = max([operation.time, *map(operation.ready_time, range(len(runs)))])
     if isinstance(operation.destination, Walk) or ready <= machine.until:
         return False
     if operation.waits_until != machine.until:
@@ -377,7 +420,7 @@ def _ready(machine: Machine, operation: OpenOperation) -> int | None:
     for place, side in enumerate(operation.sides):
         if side is None and not operation.has(place):
             return None
-        begin = begin if side is not None else max(begin, operation.queues[place].runs[0].head_time)
+        begin = begin if side is not None else max(begin, operation.ready_time(place))
     operation.credits = None
     if not operation.header and not _has_room(machine, operation):
         return None
@@ -467,13 +510,13 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
     low, lanes = operation.position, max(operation.lanes, default=1)
     count = operation.count - low if most is None else min(most * lanes, operation.count - low)
     own = [operation.lanes_of(place) for place in range(len(runs))]
-    count = min([count, *(run.remaining * each for run, each in zip(runs, own, strict=True))])
+    count = min([count, *(operation.at_once(place) * each for place, each in enumerate(own))])
     if count < operation.count - low:
         count -= count % (operation.together if count >= operation.together else lanes)
     destination = operation.destination
     if count > lanes and _is_watched(machine, operation, low, low + count):
         count = lanes
-    begin, rate, count = _pace(machine, operation, runs, count, own)
+    begin, rate, count = _pace(machine, operation, range(len(runs)), count)
     machine.at = begin
     if not isinstance(destination, Walk):
         count = _allowed(machine, operation, count, lanes)
@@ -505,7 +548,7 @@ def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int
 def _drop(machine: Machine, operation: OpenOperation, run: Run, most: int | None) -> None:
     """Let an operation drop the data wavelets of a run, or count its control wavelets; `most` of them at most."""
     count = min(run.remaining, operation.count - operation.position) if run.control else run.remaining
-    begin, rate, count = _pace(machine, operation, [run], count if most is None else min(most, count))
+    begin, rate, count = _pace(machine, operation, range(1), count if most is None else min(most, count))
     note_work(machine, operation.issue, begin, rate, operation.rate, count)
     if machine.statistics is not None:
         machine.statistics.feeds(operation, [run], count, begin, rate, [1])
@@ -566,18 +609,14 @@ def _is_watched(machine: Machine, operation: OpenOperation, low: int, high: int)
     return any(isinstance(walk, Walk) and not is_inside(machine, issue, walk, low, high) for walk in streams)
 
 
-def _pace(
-    machine: Machine, operation: OpenOperation, runs: Sequence[Run], count: int, own: Sequence[int] | None = None
-) -> tuple[int, int, int]:
+def _pace(machine: Machine, operation: OpenOperation, queues: Iterable[int], count: int) -> tuple[int, int, int]:
     """Return when an operation takes the next element, the cycles between two, and for how many that holds.
 
-    It takes an element when it is ready and the element of each run is there: that which is the last to be so may
-    change, when one that is there early is slower.
+    It takes an element when it is ready and the element of each of these queues is there: that which is the last to be
+    so may change, when one that is there early is slower.
     """
     lanes = max(operation.lanes, default=1)
-    lines = [(operation.time, operation.rate)]
-    many = own or [lanes] * len(runs)
-    lines += [(run.head_time, max(operation.rate, -(-run.rate // each))) for run, each in zip(runs, many, strict=True)]
+    lines = [(operation.time, operation.rate), *map(operation.line, queues)]
     most = count
     if operation.credits is not None:
         lines.append((operation.credits.first, max(operation.rate, operation.credits.rate)))
@@ -760,8 +799,7 @@ def _in_time(machine: Machine, operation: OpenOperation, runs: list[Run]) -> int
     awaited = [place for place, side in enumerate(operation.sides) if side is None]
     many = [operation.lanes_of(place) for place in range(len(runs))]
     begin, rate, count = _pace(
-        machine, operation, [runs[place] for place in awaited],
-        min(run.remaining * each for run, each in zip(runs, many, strict=True)), [many[place] for place in awaited],
+        machine, operation, awaited, min(run.remaining * each for run, each in zip(runs, many, strict=True))
     )  # fmt: skip
     for run, side in zip(runs, operation.sides, strict=True):
         if side is None:

@@ -177,18 +177,17 @@ class Statistics:
         for number in range(count):
             taken = begin + number * rate
             if taken > ready:
-                self.waits(issue, self._awaited(operation, runs, number, taken, lanes), ready, taken, operation.rate)
+                self.waits(issue, self._awaited(operation, number, taken), ready, taken, operation.rate)
             ready = taken + operation.rate
         self.reaches(issue, ready)
         for queue, run, each in zip(operation.queues, runs, lanes, strict=True):
             self.takes(issue.pe, queue, run, -(-count // each), begin, rate * each)
 
-    def _awaited(
-        self, operation: OpenOperation, runs: Sequence[Run], number: int, taken: int, lanes: Sequence[int]
-    ) -> AnyQueue:
+    def _awaited(self, operation: OpenOperation, number: int, taken: int) -> AnyQueue:
         """Return the queue whose wavelet was the last to be there for the element of a number."""
-        for queue, run, each in zip(operation.queues, runs, lanes, strict=True):
-            if run.head_time + number * max(operation.rate, -(-run.rate // each)) == taken:
+        for place, queue in enumerate(operation.queues):
+            first, rate = operation.line(place)
+            if first + number * rate == taken:
                 return queue
         return self._held_by(operation)
 

@@ -47,6 +47,7 @@ from .format import (
     EXPORT_BUFFER,
     EXPORT_FUNCTION,
     FIFO_END,
+    IN_PAIRS,
     INPUT,
     LOAD_ASYNC,
     MAIN_THREAD_BITS,
@@ -506,7 +507,7 @@ class _Checker:
     def descriptors(self) -> None:
         self.below("descriptors", "type", 3)
         self.below("descriptors", "kind", len(KINDS))
-        self.below("descriptors", "flags", 2 * CONTROL_TRANSFORM)
+        self.below("descriptors", "flags", 2 * IN_PAIRS)
         kind, row, type = (self.column("descriptors", field) for field in ("kind", "row", "type"))
         self.all_hold("descriptors", _ELEMENT_KINDS[kind], "has elements that a stream does not have")
         dimensions, flags = self.column("descriptors", "dimensions"), self.column("descriptors", "flags")

@@ -11,18 +11,23 @@ from ...targets.model import LEVELS
 from ...targets.wavelets import FILTER_FLAGS, FILTER_KINDS, FILTER_NUMBERS, PORTS, SETTINGS
 from .format import (
     ACCUMULATES,
+    ADVANCE_SWITCH,
     BUFFER_UNDEFINED,
     CHANNEL_DRAINED,
     CLASS_MAIN_THREAD_CHANGES,
     CLASS_ORDERED,
     CLASS_TRAPS,
+    CONTROL_WAVELETS,
     FIFO_END,
+    IN_PAIRS,
     INPUT,
     MAIN_THREAD_BITS,
     MAIN_THREAD_SHIFT,
     MEMORY_WALK,
+    MESSAGE,
     NO_MICROTHREAD,
     NONE,
+    PACKED,
     RELU,
     RESHAPES,
     SATURATES,
@@ -286,8 +291,9 @@ class _Dump:
             )
         if record["type"] == FIFO_END:
             return f"fifo @{self.text(self.tables['fifos'][record['row']]['name'])} : {kind}"
-        words = ("control", "advance_switch", "packed", "message")
-        flags = "".join(f" {word}" for bit, word in enumerate(words) if record["flags"] >> bit & 1)
+        words = {CONTROL_WAVELETS: "control", ADVANCE_SWITCH: "advance_switch", PACKED: "packed", IN_PAIRS: "in_pairs",
+                 MESSAGE: "message"}  # fmt: skip
+        flags = "".join(f" {word}" for flag, word in words.items() if record["flags"] & flag)
         queue = self.text(self.tables["queues"][record["row"]]["name"])
         return f"queue @{queue} extent {record['extents'][0]}{flags} : {kind}"
 

@@ -117,9 +117,9 @@ MEMORY_WALK, QUEUE_RUN, FIFO_END = range(3)
 """Types of descriptors."""
 
 CONTROL_WAVELETS, ADVANCE_SWITCH, PACKED, MESSAGE = 1, 2, 4, 8
-ZERO_FIRST, ZERO_SECOND, CONTROL_TRANSFORM = 16, 32, 64
+ZERO_FIRST, ZERO_SECOND, CONTROL_TRANSFORM, IN_PAIRS = 16, 32, 64, 128
 """Flags of the descriptor of a queue. Sending sets a source of the operation to zero: the first of several, or the
-second, which is the only one of those that have one."""
+second, which is the only one of those that have one. With `IN_PAIRS` a receive goes on when two wavelets are there."""
 
 OPERATION = _record(
     ("activate", U32), ("unblock", U32), ("control_activate", U32), ("control_unblock", U32), ("function", U16),

@@ -166,6 +166,57 @@ def test_in_registers(
     assert simulator.stats()["wavelets_sent"] == 2 + 4
 
 
+ONE_BY_ONE = """
+const c = @get_color(3);
+const in_queue = @get_input_queue(5);
+const out_queue = @get_output_queue(2);
+const receiver = @get_dsr(dsr_src1, 5);
+var given = @zeros([6]KIND);
+var taken = @zeros([6]KIND);
+const from = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{VALUES} -> given[i] });
+const to = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{6} -> taken[i] });
+const sent = @get_dsd(fabout_dsd, .{ .extent = VALUES, .fabric_color = c, .output_queue = out_queue MODE });
+const received = @get_dsd(fabin_dsd, .{ .extent = 3 * VALUES, .fabric_color = c, .input_queue = in_queue MODE });
+fn send(number: i16) void { @MOVE(sent, @increment_dsd_offset(from, number * VALUES, KIND)); }
+fn main() void {
+  for (@range(i16, 6)) |i| { given[i] = @as(KIND, i + 1); }
+  RECEIVE
+  send(0);
+}
+comptime {
+  @initialize_queue(in_queue, .{ .color = c });
+  if (@is_arch("wse3")) @initialize_queue(out_queue, .{ .color = c });
+}
+"""
+
+
+@ARCHES
+@pytest.mark.parametrize("executor", ["core", "reference"])
+@pytest.mark.parametrize("in_register", [False, True])
+@pytest.mark.parametrize("kind", ["i16", "i32"])
+@pytest.mark.parametrize("name", PACKED[1:])
+def test_how_many_wavelets_are_awaited(
+    csl: Csl, arch: str, executor: str, in_register: bool, kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DSD-241, DSD-242: in simd_64 the first wavelet is taken with the second one, and the last alone."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    values, settings = 2 if kind == "i16" else 1, f".{{ .async = true{', .ut_id = @get_ut_id(5)' * (arch == 'wse3')} }}"
+    receive = f"@MOVE(to, received, {settings});"
+    if in_register:
+        receive = f"@load_to_dsr(receiver, received, {settings}); @MOVE(to, receiver, .{{ .async = true }});"
+    text = ONE_BY_ONE.replace("RECEIVE", receive).replace("KIND", kind).replace("MODE", mode(name))
+    text = text.replace("VALUES", str(values)).replace("MOVE", "mov16" if kind == "i16" else "mov32")
+    route = "@set_color_config(0, 0, @get_color(3), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } });"
+    simulator = csl.start(text, {"taken": kind}, {"main": "fn() void", "send": "fn(i16) void"}, layout=route, arch=arch)
+    simulator.launch("main")
+    sent = list(range(1, 1 + 3 * values))
+    for count in range(1, 4):
+        taken = 0 if count == 1 and name == "simd_64" else count * values
+        assert simulator.get("taken")[0, 0].tolist() == sent[:taken] + [0] * (6 - taken)
+        if count < 3:
+            simulator.launch("send", count)
+
+
 def test_refused(csl: Csl) -> None:
     """AMB-24 reports 32-bit values."""
     for fields, operation, message in (

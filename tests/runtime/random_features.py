@@ -675,7 +675,7 @@ class Relay(Feature):
         self.flags = random.choice(["", " zero second"]) + random.choice(
             ["", " control_transform", " control_transform"]
         )
-        self.marks = random.choice(["", " control_transform"])
+        self.marks = (" in_pairs" if self.extent % 3 == 0 else "") + random.choice(["", " control_transform"])
 
     def fabric(self) -> list[str]:
         color = self.row()

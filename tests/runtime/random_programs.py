@@ -531,7 +531,8 @@ class Generator:
         number, kind = channel.number, channel.element
         type = f"!flow.stream<{kind}>"
         self.open(f"scf.if {self.flag(f'receives{number}')} {{")
-        source = self.new("", f"flow.queue_stream @in{number} extent {channel.count} : {type}")
+        pairs = " in_pairs" if channel.count % 3 == 0 else ""
+        source = self.new("", f"flow.queue_stream @in{number} extent {channel.count}{pairs} : {type}")
         if channel.role == "forward":
             assert channel.forward_to is not None
             self.open(f"scf.if {self.flag(f'sends{channel.forward_to.number}')} {{")

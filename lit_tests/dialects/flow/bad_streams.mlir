@@ -293,3 +293,15 @@ flow.fabric @p target "wse3" grid 1 by 1 {
     }
   }
 }
+// -----
+// DSD-241.
+// CHECK: error: in_pairs says for how many wavelets a receive waits; leave it out of what is sent{{$}}
+flow.fabric @p target "wse3" grid 1 by 1 {
+  flow.color @c = 3
+  flow.units @u on [:, :] words 16 {
+    flow.queue output @out id 2 colors [@c on [:, :]]
+    flow.func @main {
+      %a = flow.queue_stream @out extent 4 in_pairs : !flow.stream<f16>
+    }
+  }
+}

@@ -114,8 +114,10 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       %cleared = flow.queue_stream @out extent 4 zero second control_transform : !flow.stream<i32>
       // CHECK-NEXT: %west = flow.queue_stream @in extent 4 : !flow.stream<f32>
       %west = flow.queue_stream @in extent 4 : !flow.stream<f32>
-      // CHECK-NEXT: %pairs = flow.queue_stream @in extent %n packed : !flow.stream<f16>
-      %pairs = flow.queue_stream @in extent %n packed : !flow.stream<f16>
+      // CHECK-NEXT: %packed = flow.queue_stream @in extent %n packed : !flow.stream<f16>
+      %packed = flow.queue_stream @in extent %n packed : !flow.stream<f16>
+      // CHECK-NEXT: %pairs = flow.queue_stream @in extent 4 in_pairs : !flow.stream<f32>
+      %pairs = flow.queue_stream @in extent 4 in_pairs : !flow.stream<f32>
       // CHECK-NEXT: %to = flow.queue_stream @out extent %n control {note = "kept"} : !flow.stream<f32>
       %to = flow.queue_stream @out extent %n control {note = "kept"} : !flow.stream<f32>
       // CHECK-NEXT: %moved = flow.advance %square, %n : !flow.stream<f32>

@@ -73,7 +73,8 @@ wse.program @descriptors target "wse3" rectangle 1 x 1 {
       // CHECK-NEXT: flow.queue_stream @in extent 4 control_transform : !flow.stream<i32>
       %x = dsd.fabin @in extent 4 {control_transform} : !dsd.fabin<i32>
       // DSD-240: two values a wavelet, except with simd_off and for 32 bits.
-      // CHECK-NEXT: flow.queue_stream @in extent %n packed : !flow.stream<f16>
+      // DSD-241: a receive in simd_64 awaits two wavelets.
+      // CHECK-NEXT: flow.queue_stream @in extent %n packed in_pairs : !flow.stream<f16>
       %s = dsd.fabin @in extent %n {simd = simd_64} : !dsd.fabin<f16>
       // CHECK-NEXT: flow.queue_stream @out extent 4 packed : !flow.stream<i16>
       %t = dsd.fabout @out extent 4 {simd = simd_max} : !dsd.fabout<i16>
