@@ -13,34 +13,19 @@ from typing import Literal, TypeAlias
 from .tile_functions import FUNCTIONS
 from .tile_functions import Shape as KnownShape
 
-Shape: TypeAlias = KnownShape | Literal["column_reduction", "transposition", "packing", "counting"]
+Shape: TypeAlias = KnownShape | Literal["column_reduction", "transposition"]
 """How the extents of sources and destination belong together: those of tile functions, and these.
 
-`column_reduction`: one element for each column; `transposition`: rows of the source are columns of the destination;
-`packing`: each row of the destination is made of the row of the sources, and may be wider or narrower; `counting`: the
-source is a number.
+`column_reduction`: one element for each column; `transposition`: rows of the source are columns of the destination.
 """
 
 COMPOSED: dict[str, Shape] = {
     "reciprocal_square_root": "elementwise",
     "absolute": "elementwise",
     "rectify": "elementwise",
-    "leak": "elementwise",
     "exponential_difference": "elementwise",
-    "remainder": "elementwise",
-    "truncated_remainder": "elementwise",
-    "power": "elementwise",
     "invert": "elementwise",
-    "bit_and": "elementwise",
-    "bit_or": "elementwise",
-    "bit_xor": "elementwise",
-    "shift_left": "elementwise",
-    "shift_right": "elementwise",
     "count_up": "counting",
-    "row_product": "row_reduction",
-    "row_minimum": "row_reduction",
-    "row_maximum_place": "row_reduction",
-    "row_minimum_place": "row_reduction",
     "column_sum": "column_reduction",
     "column_product": "column_reduction",
     "column_maximum": "column_reduction",
@@ -49,11 +34,10 @@ COMPOSED: dict[str, Shape] = {
     "column_minimum_place": "column_reduction",
     "transpose": "transposition",
     "compare": "packing",
-    "select": "packing",
     "sort": "packing",
     "matrix_multiply_bias": "product",
 }
-"""What is not a tile function itself, with its shape: the lowering makes some of several, and refuses the others."""
+"""What is not a tile function itself, with its shape: the lowering makes it of several."""
 
 Operand: TypeAlias = Literal["tile", "per_row", "per_column", "scalar", "either", "mask", "bias"]
 """Kind of an operand: a tile; a tile with one element for each row, or for each column, that is repeated along it; a

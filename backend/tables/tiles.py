@@ -46,6 +46,9 @@ _FLAGS = {
 _OF_FLOATS = frozenset({"exponential", "logarithm", "square_root", "reciprocal"})
 """Functions that integers do not have."""
 
+_OF_INTEGERS = frozenset({"bit_and", "bit_or", "bit_xor", "shift_left", "shift_right"})
+"""Functions that floats do not have."""
+
 _I64 = 64
 
 
@@ -117,6 +120,8 @@ def apply(body: Body, op: flow.TileApplyOp) -> None:
     element = element_of(op.destination.type, op)
     if name in _OF_FLOATS and element >= ELEMENT["i64"]:
         raise LoomError(f"'{name}' computes floats, and its tile has integers; convert it", location_of(op))
+    if name in _OF_INTEGERS and element < ELEMENT["i64"]:
+        raise LoomError(f"'{name}' combines the bits of integers, and its tile has floats", location_of(op))
     destination = body.use(op.destination)
     sources: list[int] = []
     kinds: list[int] = []

@@ -40,7 +40,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ...operations.tile_functions import FUNCTIONS
+from ...operations.tile_functions import FUNCTIONS, SCALAR_SHAPES
 from ..assembly import parse_attributes, parse_symbol, print_attributes
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, described
 from .channels import ChannelOp
@@ -415,7 +415,7 @@ class TileApplyOp(IRDLOperation):
                 f"'{name}' takes {counted(row.sources, 'source')}, not {len(self.sources)}; correct them"
             )
         tiles = [source for source in self.sources if isinstance(source.type, TileType)]
-        if len(tiles) < len(self.sources) and row.shape != "elementwise":
+        if len(tiles) < len(self.sources) and row.shape not in SCALAR_SHAPES:
             raise VerifyException(f"'{name}' takes tiles only; make its scalar a tile")
 
 

@@ -204,7 +204,7 @@ class TableOperation(TileOperation):
             case "product":
                 self._verify_product(tiles, result)
                 return
-            case "padding" | "reshape" | "transposition" | "packing" | "counting":
+            case _:
                 return
         if not good:
             shapes = " and ".join(_shape_text(tile) for tile in (*tiles, result))

@@ -145,6 +145,12 @@ class Emitter:
             _exact(arith.RemSIOp, left, right) if isinstance(left, int) else self._twofold(arith.RemSIOp, left, right)
         )
 
+    def least(self, left: Number, right: Number) -> Number:
+        """Return the smaller of two numbers."""
+        if isinstance(left, int) and isinstance(right, int):
+            return min(left, right)
+        return left if left == right else self._twofold(arith.MinSIOp, left, right)
+
     def compare(self, left: Number, right: Number, how: str = "eq") -> SSAValue:
         return self.make(arith.CmpiOp(self.value(left), self.value(right), how))
 

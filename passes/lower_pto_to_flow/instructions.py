@@ -12,7 +12,7 @@ from math import prod
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, UnitAttr
+from xdsl.dialects.builtin import BoolAttr, IndexType, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ...analysis.pto.local_memory import tile_strides
@@ -24,7 +24,7 @@ from ...dialects.pto.registers import LocalArrayType
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
 from .emission import Emitter
 from .handles import Handles, lowered
-from .tile_operations import TileOperations
+from .tile_operations import CONVERTER, TileOperations, ui32
 from .views import Number, View
 
 WITHOUT_EFFECT = frozenset(
@@ -251,47 +251,228 @@ def _gather(kernel: Instructions, op: InstructionOp) -> None:
     pattern = op.attribute("maskPattern")
     source, target = kernel.handles.view(_given(op, "src")), kernel.handles.view(_given(op, "dst"))
     if pattern is not None:
-        _gather_pattern(kernel, op, source, target, str(getattr(pattern, "data", "")))
+        part = _of_pattern(kernel, op, source, str(getattr(pattern, "data", "")))
+        kernel.emitter.apply("copy", replace(target, extents=part.extents), [part])
         return
     extra = op.operand_groups["extra"]
     if op.operand("cdst") is not None or not extra or not isinstance(extra[0].type, TileBufType):
         raise refusal(op, "gathers what compares with a number, which has no counterpart in `flow`; use indices")
-    whole = _given(op, "src").type
-    assert isinstance(whole, TileBufType)
-    places = kernel.handles.view(extra[0])
-    _, width = whole.shape
-
-    def take(row: Number, column: Number) -> None:
-        index = kernel.emitter.part(places, (row, column), (1, 1))
-        place = kernel.emitter.integer(
-            kernel.emitter.make(flow.TileGetOp(kernel.emitter.tile(index), lowered(places.element)))
-        )
-        at = kernel.emitter.divide(place, width), kernel.emitter.remainder(place, width)
-        kernel.emitter.within(place, 1, prod(whole.shape), "indices are in the source; correct them")
-        kernel.emitter.apply(
-            "copy", kernel.emitter.part(target, (row, column), (1, 1)), [kernel.emitter.part(source, at, (1, 1))]
-        )
-
-    kernel.tiles.each(target.extents, take)
+    places = replace(kernel.handles.view(extra[0]), extents=target.extents)
+    kernel.emitter.apply("gather", target, [replace(_whole(op, "src", source), element=target.element), places])
 
 
-def _gather_pattern(kernel: Instructions, op: InstructionOp, source: View, target: View, pattern: str) -> None:
+def _whole(op: InstructionOp, name: str, view: View) -> View:
+    """Return a tile with all its elements, whatever is valid."""
+    tile = _given(op, name).type
+    assert isinstance(tile, TileBufType)
+    return replace(view, extents=tile.shape)
+
+
+def _scatter(kernel: Instructions, op: InstructionOp) -> None:
+    """Write elements at indices, counted row by row in the whole destination, or at those of a pattern."""
+    pattern = op.attribute("maskPattern")
+    source, target = kernel.handles.view(_given(op, "src")), kernel.handles.view(_given(op, "dst"))
+    if pattern is not None:
+        part = _of_pattern(kernel, op, target, str(getattr(pattern, "data", "")))
+        kernel.emitter.apply("fill", target, [kernel.emitter.zero(target.element)])
+        kernel.emitter.apply("copy", part, [replace(source, extents=part.extents)])
+        return
+    places = kernel.handles.view(_given(op, "indexes"))
+    line = replace(source, extents=places.extents, element=target.element)
+    kernel.emitter.apply("scatter", _whole(op, "dst", target), [line, places])
+
+
+def _of_pattern(kernel: Instructions, op: InstructionOp, view: View, pattern: str) -> View:
+    """Return the rows or columns of a tile that a pattern takes."""
     axis = op.attribute("axis")
     every, first = _PATTERNS[pattern]
     dimension = 0 if axis is not None and getattr(axis, "data", "") == "col" else 1
-    size = element_bytes(source.element)
+    size = element_bytes(view.element)
     assert size is not None
-    extents, strides = list(source.extents), list(source.strides)
+    extents, strides = list(view.extents), list(view.strides)
     taken = kernel.emitter.divide(kernel.emitter.add(extents[dimension], every - 1 - first), every)
     shift = kernel.emitter.multiply(strides[dimension], first * size)
     extents[dimension], strides[dimension] = taken, kernel.emitter.multiply(strides[dimension], every)
-    shown = replace(
-        source,
-        address=kernel.emitter.add(source.address, shift),
-        extents=tuple(extents),
-        strides=tuple(strides),
-    )
-    kernel.emitter.apply("copy", replace(target, extents=tuple(extents)), [shown])
+    address = kernel.emitter.add(view.address, shift)
+    return replace(view, address=address, extents=tuple(extents), strides=tuple(strides))
+
+
+def _rows_and_columns(view: View) -> tuple[Number, Number]:
+    *rows, columns = view.extents
+    return rows[-1] if rows else 1, columns
+
+
+def _places(
+    kernel: Instructions, op: InstructionOp, memory: View, line: View, outside: str
+) -> tuple[View, View, Number]:
+    """Return where each element of a tile is in a tensor: the tensor, places in it, and how many elements it has.
+
+    Indices are taken as numbers without a sign, as the cores do.
+    """
+    emitter = kernel.emitter
+    rows, columns = line.extents
+    tile, index = _given(op, "dst" if op.operand("src") is None else "src").type, _given(op, "idx")
+    assert isinstance(tile, TileBufType)
+    size = tile.shape
+    kernel.tiles.keep_places(tile)
+    indices = replace(kernel.handles.view(index), element=ui32)
+    places = View(CONVERTER, i64, 0, (rows, columns), (size[1], 1))
+
+    def bound(view: View, count: Number) -> None:
+        if outside == "clamp":
+            emitter.apply("minimum", view, [view, emitter.value(emitter.subtract(count, 1))])
+        elif outside == "wrap":
+            emitter.apply("remainder", view, [view, emitter.value(count)])
+
+    by_element = str(getattr(op.attribute("coalesce"), "data", "elem")) == "elem"
+    if by_element:
+        count = emitter.product(memory.extents)
+        emitter.apply("copy", places, [replace(indices, extents=(rows, columns))])
+        bound(places, count)
+        return replace(memory, extents=(count,), strides=(1,)), places, count
+    height, width = _rows_and_columns(memory)
+    flat = isinstance(index.type, TileBufType) and index.type.rows == 1
+    by_row = replace(indices, extents=(rows, 1), strides=indices.strides[::-1] if flat else indices.strides)
+    behind = 8 * size[0] * size[1]
+    numbers = View(CONVERTER, i64, behind, (rows, 1), (1, 1))
+    across = View(CONVERTER, i64, behind + 8 * size[0], (1, columns), (columns, 1))
+    emitter.apply("copy", numbers, [by_row])
+    bound(numbers, height)
+    emitter.apply("count", across, [emitter.constant(0), emitter.constant(1)])
+    emitter.apply("multiply", numbers, [numbers, emitter.value(width)])
+    emitter.apply("add", places, [numbers, across])
+    matrix = replace(memory, extents=memory.extents[-2:], strides=memory.strides[-2:])
+    return matrix, places, emitter.multiply(height, width)
+
+
+def _gather_from_memory(kernel: Instructions, op: InstructionOp) -> None:
+    emitter = kernel.emitter
+    target = kernel.handles.view(_given(op, "dst"))
+    outside = str(getattr(op.attribute("gatherOob"), "data", "undefined"))
+    memory, places, count = _places(kernel, op, kernel.handles.view(_given(op, "mem")), target, outside)
+    if outside != "zero":
+        emitter.apply("gather", target, [memory, places])
+        return
+    tile = _given(op, "dst").type
+    assert isinstance(tile, TileBufType)
+    inside = kernel.tiles.bits_of_places(tile, places)
+    emitter.apply("compare_less", inside, [places, emitter.value(count)])
+    emitter.apply("minimum", places, [places, emitter.value(emitter.subtract(count, 1))])
+    emitter.apply("gather", target, [memory, places])
+    emitter.apply("select", target, [inside, target, emitter.zero(target.element)])
+
+
+def _scatter_to_memory(kernel: Instructions, op: InstructionOp) -> None:
+    source = kernel.handles.view(_given(op, "src"))
+    outside = str(getattr(op.attribute("scatterOob"), "data", "undefined"))
+    atomic = str(getattr(op.attribute("scatterAtomicOp"), "data", "none"))
+    if outside == "skip" or atomic != "none":
+        raise refusal(op, "skips indices or combines elements, which has no counterpart in `flow` yet")
+    memory, places, _ = _places(kernel, op, kernel.handles.view(_given(op, "mem")), source, outside)
+    kernel.emitter.apply("scatter", memory, [source, places])
+
+
+def _merge(kernel: Instructions, op: InstructionOp) -> None:
+    """Merge four sorted lists of pairs in each part of a row, or the lists of several tiles."""
+    lists = op.operand_groups["srcs"]
+    length = lists[-1]
+    target_tile = op.operand_groups["dsts"][0]
+    target = kernel.handles.view(target_tile)
+    element = target.element
+    size = element_bytes(element)
+    if size not in (2, 4):
+        raise refusal(op, f"merges pairs of {element}; use f32 or f16")
+    each = 8 // size  # elements of a pair
+
+    def pairs(tile: SSAValue) -> View:
+        view = kernel.handles.view(tile)
+        return kernel.tiles.pairs(op, view, tile, kernel.emitter.divide(view.extents[1], each))
+
+    if not isinstance(length.type, TileBufType):
+        source = pairs(lists[0])
+        part = kernel.handles.number(length)
+        if not isinstance(part, int) or part < each or part % each:
+            raise refusal(op, f"merges lists of a length that is not a constant multiple of {each}; give one")
+        count = 4 * part // each
+        groups = kernel.emitter.divide(source.extents[1], count)
+        result = kernel.tiles.pairs(op, target, target_tile, source.extents[1])
+        extents, strides = (groups, count), (count, 1)
+        result, source = (replace(view, extents=extents, strides=strides) for view in (result, source))
+        kernel.emitter.apply("merge_pairs", result, [source, kernel.tiles.keys(source, element)])
+        return
+    if op.attribute("exhausted") == BoolAttr.from_bool(True):
+        raise refusal(op, "stops where a list is exhausted, which has no counterpart in `flow`; use exhausted = false")
+    sources = [pairs(tile) for tile in (lists if op.attribute("no_tmp") is not None else lists[:-1])]
+    total: Number = 0
+    for source in sources:
+        total = kernel.emitter.add(total, source.extents[1])
+    result = kernel.tiles.pairs(op, target, target_tile, total)
+    collected = kernel.tiles.intermediate(op, target_tile, result)
+    at: Number = 0
+    for source in sources:
+        kernel.emitter.apply("copy", kernel.emitter.part(collected, (0, at), source.extents), [source])
+        at = kernel.emitter.add(at, source.extents[1])
+    kernel.emitter.apply("merge_pairs", result, [collected, kernel.tiles.keys(collected, element)])
+
+
+def _quantize(kernel: Instructions, op: InstructionOp) -> None:
+    """Multiply each row by its factor, add its offset, and round to integers of 8 bits, to nearest even."""
+    source, target = kernel.handles.view(_given(op, "src")), kernel.handles.view(_given(op, "dst"))
+    offset = op.operand("offset")
+    scaled = kernel.tiles.intermediate(op, _given(op, "src"), source)
+    kernel.emitter.apply("multiply", scaled, [source, _of_rows(kernel, op, "fp", source)])
+    if offset is not None:
+        kernel.emitter.apply("add", scaled, [scaled, _of_rows(kernel, op, "offset", source)])
+    kernel.emitter.apply("copy", target, [scaled], {"saturate": UnitAttr(), "rounding": StringAttr("rint")})
+
+
+def _dequantize(kernel: Instructions, op: InstructionOp) -> None:
+    source, target = kernel.handles.view(_given(op, "src")), kernel.handles.view(_given(op, "dst"))
+    kernel.emitter.apply("subtract", target, [source, _of_rows(kernel, op, "offset", target)])
+    kernel.emitter.apply("multiply", target, [target, _of_rows(kernel, op, "scale", target)])
+
+
+def _of_rows(kernel: Instructions, op: InstructionOp, name: str, of: View) -> View:
+    """Return a number for each row of a tile: the first column of another."""
+    view = kernel.handles.view(_given(op, name))
+    needed, given = of.extents[0], view.extents[0]
+    if isinstance(needed, int) and isinstance(given, int) and needed > given:
+        raise refusal(op, f"has {given} numbers in {name} for {needed} rows; give one for each row")
+    kernel.emitter.at_most(needed, given, f"{name} has a number for each row")
+    return replace(view, extents=(of.extents[0], 1))
+
+
+def _in_sequence(first: str, then: str) -> Callable[[Instructions, InstructionOp], None]:
+    """Return the lowering of what combines two operands by one function, and the third by another."""
+
+    def lower(kernel: Instructions, op: InstructionOp) -> None:
+        sources: list[View | SSAValue] = [
+            kernel.handles.view(operand) if isinstance(operand.type, TileBufType) else kernel.handles.value(operand)
+            for name, (operand,) in op.operand_groups.items()
+            if name != "dst"
+        ]
+        target = kernel.handles.view(_given(op, "dst"))
+        kept = kernel.tiles.intermediate(op, _given(op, "dst"), target)
+        kernel.emitter.apply(first, kept, sources[:2])
+        kernel.emitter.apply(then, target, [kept, sources[2]])
+
+    return lower
+
+
+def _partial(function: str) -> Callable[[Instructions, InstructionOp], None]:
+    """Return the lowering of what combines two tiles where both are valid, and copies the one that is elsewhere."""
+
+    def lower(kernel: Instructions, op: InstructionOp) -> None:
+        first, second = (kernel.handles.view(_given(op, name)) for name in ("src0", "src1"))
+        target = kernel.handles.view(_given(op, "dst"))
+        both = tuple(kernel.emitter.least(*pair) for pair in zip(first.extents, second.extents, strict=True))
+        kept = replace(kernel.tiles.intermediate(op, _given(op, "dst"), target), extents=both)
+        kernel.emitter.apply(function, kept, [replace(first, extents=both), replace(second, extents=both)])
+        for source in (first, second):
+            kernel.emitter.apply("copy", replace(target, extents=source.extents), [source])
+        kernel.emitter.apply("copy", replace(target, extents=both), [kept])
+
+    return lower
 
 
 def _add_product(kernel: Instructions, op: InstructionOp) -> None:
@@ -329,6 +510,20 @@ _LOWERINGS: Mapping[str, Callable[[Instructions, InstructionOp], None]] = {
     "bitcast": _bitcast,
     "tinsert": _insert,
     "tgather": _gather,
+    "tscatter": _scatter,
+    "mgather": _gather_from_memory,
+    "mscatter": _scatter_to_memory,
+    "tmrgsort": _merge,
+    "tquant": _quantize,
+    "tdequant": _dequantize,
+    "taddc": _in_sequence("add", "add"),
+    "taddsc": _in_sequence("add", "add"),
+    "tsubc": _in_sequence("subtract", "add"),
+    "tsubsc": _in_sequence("subtract", "add"),
+    "tpartadd": _partial("add"),
+    "tpartmul": _partial("multiply"),
+    "tpartmax": _partial("maximum"),
+    "tpartmin": _partial("minimum"),
     "taxpy": _add_product,
     "taddrelu": _add_rectified,
 }

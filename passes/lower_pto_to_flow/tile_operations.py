@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, prod
 from typing import cast
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     BoolAttr,
     FloatAttr,
-    IndexType,
     IntegerAttr,
     IntegerType,
     Signedness,
@@ -22,7 +21,7 @@ from xdsl.dialects.builtin import (
     f32,
     i32,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
@@ -46,10 +45,12 @@ from ...dialects.pto.tiles import TableOperation, TCvtOp, TExtractOp, TileOperat
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
 from ...operations import integers
 from ...operations.pto_tiles import Operand
-from ...operations.tile_functions import FUNCTIONS
+from ...operations.tile_functions import COMPARISONS, FUNCTIONS
 from .emission import Emitter
 from .handles import Handles, lowered
 from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
+
+ui8, ui32, ui64 = (IntegerType(bits, Signedness.UNSIGNED) for bits in (8, 32, 64))
 
 CONVERTER = "fixpipe"
 """Name of the space in which tiles from the accumulator are scaled."""
@@ -66,6 +67,12 @@ _ROUNDINGS = {
     RoundMode.TRUNC: "trunc",
     RoundMode.ODD: "odd",
 }
+
+SORTED_AT_ONCE = 32
+"""Pairs that `tsort32` sorts with each other."""
+
+_PAIR_BYTES = 8
+"""Bytes of a value and its index."""
 
 _NARROW_BYTES = 2
 """Integers up to this width keep the lower bits of floats that do not fit, on all chips, where nothing saturates."""
@@ -236,6 +243,19 @@ class TileOperations:
         self.converter_bytes = max(self.converter_bytes, size)
         return View(CONVERTER, view.element, 0, view.extents, (tile.type.columns, 1))
 
+    def keep_places(self, tile: TileBufType) -> None:
+        """Make room for a place of 8 bytes for each element, row and column of a tile, and a bit for each element."""
+        rows, columns = tile.shape
+        needed = 8 * (rows * columns + rows + columns) + rows * (columns // 8 + 1)
+        self.converter_bytes = max(self.converter_bytes, needed)
+
+    def bits_of_places(self, tile: TileBufType, places: View) -> View:
+        """Return the bits of the elements whose places are kept."""
+        rows, columns = places.extents
+        across = self.emitter.divide(self.emitter.add(columns, 7), 8)
+        address = 8 * (tile.rows * tile.columns + tile.rows + tile.columns)
+        return View(CONVERTER, ui8, address, (rows, across), (tile.columns // 8 + 1, 1))
+
     def _factors(self, op: Operation, view: View, extents: Sequence[Number]) -> View:
         """Return one scale for each column; the lower half of 64 bits is a 32-bit float."""
         row, element = replace(view, extents=(1, extents[-1])), view.element
@@ -297,6 +317,8 @@ class TileOperations:
             options["value"] = value
         elif row.shape == "product":
             target, sources = self._product(op, target, sources)
+        elif row.function == "select":
+            sources[0] = self._mask(op, op.sources[0], _tile(sources[0]), target.extents)
         self.emitter.apply(row.function, target, sources, options)
 
     def _composed(self, op: TableOperation, target: View, sources: list[View | SSAValue]) -> None:
@@ -319,12 +341,21 @@ class TileOperations:
             case "transpose":
                 source = _tile(sources[0])
                 self._copy(op, self._holding(op, target, op.dst.type, source.extents[::-1]), _turned(source))
-            case "column_sum" | "column_maximum" as function:
+            case "invert":
+                apply("bit_xor", target, [*sources, self.emitter.constant(-1)])
+            case function if function.startswith("column_"):
                 into = _turned(replace(target, extents=(1, columns)))
                 apply(function.replace("column", "row"), into, [_turned(_tile(sources[0]))])
             case "count_up":
                 step = -1 if op.mode == BoolAttr.from_bool(True) else 1
-                self._count(target, self.handles.value(op.sources[0]), step)
+                apply("count", target, [*sources, self.emitter.constant(step)])
+            case "compare":
+                mode = getattr(op.mode, "data", "eq")
+                first = _tile(sources[0])
+                self._check_comparison(op, first.element, str(mode))
+                apply(f"compare_{COMPARISONS[mode]}", self._mask(op, op.dst, target, first.extents), sources)
+            case "sort":
+                self._sort(op, target, *map(_tile, sources))
             case "matrix_multiply_bias":
                 left, right, bias = map(_tile, sources)
                 whole, factors = self._product(op, target, [left, right])
@@ -333,37 +364,80 @@ class TileOperations:
             case function:
                 raise refusal(op, f"computes {function.replace('_', ' ')}, which has no counterpart in `flow` yet")
 
-    def _count(self, target: View, first: SSAValue, step: int) -> None:
-        """Write numbers that count from the first, row by row."""
-        _, columns = target.extents
-        number = self.emitter.integer(first)
+    def _check_comparison(self, op: Operation, element: Attribute, mode: str) -> None:
+        """Refuse what a2 and a3 compute otherwise: there, integers of 32 bits compare by `eq` whatever is asked for."""
+        if self.chip == "a2a3" and element == i32 and mode not in ("eq", "ne"):
+            raise refusal(
+                op,
+                f"compares {element} by {mode}, which a2 and a3 do by eq whatever is asked for; convert to f32 first",
+            )
 
-        def write(row: Number, column: Number) -> None:
-            place = self.emitter.add(self.emitter.multiply(row, columns), column)
-            value = self.emitter.value(self.emitter.add(number, self.emitter.multiply(place, step)))
-            if value.type != lowered(target.element):
-                value = self.emitter.make(arith.TruncIOp(value, cast("IntegerType", lowered(target.element))))
-            self.emitter.apply("fill", self.emitter.part(target, (row, column), (1, 1)), [value])
+    def _mask(self, op: Operation, tile: SSAValue, view: View, extents: tuple[Number, ...]) -> View:
+        """Return the bytes of a tile with a bit for each element: a row of them begins where a row of the tile does."""
+        assert isinstance(tile.type, TileBufType)
+        size = element_bytes(view.element)
+        if size is None:
+            raise refusal(op, f"has bits in elements of type {view.element}, whose size is unknown; use integers")
+        rows, columns = extents
+        across = self.emitter.divide(self.emitter.add(columns, 7), 8)
+        room = tile.type.columns * size
+        if isinstance(across, int) and across > room:
+            raise refusal(op, f"needs {across} bytes of bits for a row of {columns} elements, and has {room}")
+        self.emitter.at_most(across, room, f"a row of bits of {op.name} has a byte for every eight elements")
+        stride = self.emitter.multiply(view.strides[0], size)
+        return replace(view, element=ui8, extents=(rows, across), strides=(stride, 1))
 
-        self.each(target.extents, write)
+    def _sort(self, op: Operation, target: View, values: View, indices: View) -> None:
+        """Sort pairs of a value and an index in groups of 32 by the value, the largest first.
 
-    def each(self, extents: Sequence[Number], write: Callable[[Number, Number], None]) -> None:
-        """Do something for each row and column."""
+        A pair is 8 bytes in the destination: a value of 4 bytes, or one of 2 and zeros, and the index.
+        """
+        rows, columns = values.extents
+        pairs = replace(self.pairs(op, target, op.operands[-1], columns), extents=(rows, columns))
+        size = element_bytes(values.element)
+        assert size is not None
+        if size == _NARROW_BYTES:
+            self.emitter.apply("fill", replace(pairs, element=ui32, strides=_doubled(self.emitter, pairs.strides)),
+                               [self.emitter.constant(0)])  # fmt: skip
+        keys = self.keys(pairs, values.element)
+        shift = replace(pairs, element=ui32, strides=_doubled(self.emitter, pairs.strides),
+                        address=self.emitter.add(pairs.address, 4))  # fmt: skip
+        if indices.extents[0] == 1:
+            indices = replace(indices, extents=(1, columns))
+        self.emitter.apply("copy", keys, [values])
+        self.emitter.apply("fill", shift, [indices])
+        whole = self.emitter.divide(columns, SORTED_AT_ONCE)
+        rest = self.emitter.remainder(columns, SORTED_AT_ONCE)
+        first = self.emitter.multiply(whole, SORTED_AT_ONCE)
+        for view, extents, strides in (
+            (pairs, (rows, whole, SORTED_AT_ONCE), (pairs.strides[0], SORTED_AT_ONCE, 1)),
+            (self.emitter.part(pairs, (0, first), (rows, rest)), (rows, rest), pairs.strides),
+        ):
+            if 0 not in extents:
+                self.sort_pairs("sort_pairs", replace(view, extents=extents, strides=strides), values.element)
 
-        def loop(extent: Number, body: Callable[[Number], None]) -> None:
-            if extent == 1:
-                body(0)
-                return
-            index = IndexType()
-            zero, one = self.emitter.constant(0, index), self.emitter.constant(1, index)
-            until = self.emitter.make(arith.IndexCastOp(self.emitter.value(extent), index))
-            block = Block(arg_types=[index])
-            with self.emitter.inside(block):
-                body(self.emitter.integer(block.args[0]))
-                self.emitter.append(scf.YieldOp())
-            self.emitter.append(scf.ForOp(zero, until, one, [], Region(block)))
+    def pairs(self, op: Operation, view: View, tile: SSAValue, columns: Number) -> View:
+        """Return a tile as pairs of a value and an index, 8 bytes each."""
+        assert isinstance(tile.type, TileBufType)
+        size = element_bytes(view.element)
+        if size not in (2, 4) or tile.type.columns * size % _PAIR_BYTES:
+            raise refusal(op, f"has pairs of a value and an index in {tile.type}; use rows of whole 8 bytes")
+        room = tile.type.columns * size // _PAIR_BYTES
+        if isinstance(columns, int) and columns > room:
+            raise refusal(op, f"writes {columns} pairs of a value and an index, and a row of its tile has {room}")
+        self.emitter.at_most(columns, room, f"a row of the result of {op.name} has 8 bytes for each pair")
+        return replace(view, element=ui64, extents=(view.extents[0], columns), strides=(room, 1))
 
-        loop(extents[0], lambda row: loop(extents[1], lambda column: write(row, column)))
+    def keys(self, pairs: View, element: Attribute) -> View:
+        """Return the values of pairs."""
+        size = element_bytes(element)
+        assert size is not None
+        strides = tuple(self.emitter.multiply(stride, _PAIR_BYTES // size) for stride in pairs.strides)
+        return replace(pairs, element=element, strides=strides)
+
+    def sort_pairs(self, function: str, pairs: View, element: Attribute) -> None:
+        """Sort the pairs of each row of a view by their values."""
+        self.emitter.apply(function, pairs, [pairs, self.keys(pairs, element)])
 
     def _holding(self, op: Operation, target: View, tile: Attribute, extents: tuple[Number, ...]) -> View:
         """Return the part of a tile that has these extents, which may be more than its valid ones."""
@@ -487,6 +561,10 @@ class TileOperations:
         if size is None:
             raise refusal(op, f"points to {pointer.type.element_type}, whose size is unknown")
         return self.emitter.add(self.handles.number(pointer), self.emitter.multiply(offset, size))
+
+
+def _doubled(emitter: Emitter, strides: tuple[Number, ...]) -> tuple[Number, ...]:
+    return tuple(emitter.multiply(stride, 2) for stride in strides)
 
 
 def _turned(view: View) -> View:

@@ -48,6 +48,8 @@ class Code(IntEnum):
     """Function, how many tiles, and of each how many dimensions and its extents: the destination first."""
     TILE_TOO_LARGE = 11
     """Number of dimensions, extents: it has more than `MAX_TILE_ELEMENTS` elements."""
+    INDEX_OUTSIDE = 12
+    """Function, index, number of elements."""
 
     # Findings: the subject of each is its channel, and what `SUBJECT_VALUES` counts.
     OVERWRITE = 32

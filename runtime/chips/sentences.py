@@ -63,6 +63,12 @@ def error(chip: Chip, spaces: Spaces, record: Any, step_limit: int | None) -> Lo
             )  # fmt: skip
         case Code.SHAPES:
             return _shapes(chip, values, where)
+        case Code.INDEX_OUTSIDE:
+            name = chip.text(chip.tables["tile_applies"]["name"][values[0]])
+            return LoomError(
+                f"index {values[1]} of {name} is not one of 0 to {values[2] - 1}, the elements that there are; correct "
+                "the indices", where,
+            )  # fmt: skip
         case code:
             return _tile(chip, spaces, code, values, where)
 

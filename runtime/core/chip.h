@@ -79,6 +79,7 @@ struct chip_tables {
 enum {
     CHIP_DIVISION_BY_ZERO = 1, CHIP_ASSERTION, CHIP_FAILURE, CHIP_STEP_LIMIT, CHIP_BEYOND_LANES, CHIP_TILE_NEGATIVE,
     CHIP_TILE_OUTSIDE, CHIP_TILE_BEYOND_ARRAY, CHIP_LANE_OUTSIDE, CHIP_SHAPES, CHIP_TILE_TOO_LARGE,
+    CHIP_INDEX_OUTSIDE,
     CHIP_OVERWRITE = 32, CHIP_MAY_OVERWRITE, CHIP_UNWRITTEN, CHIP_STALE, CHIP_FREED_TWICE, CHIP_EARLY_CREDIT,
     CHIP_OUTSIDER, CHIP_STORE_AFTER_PUSH, CHIP_USE_AFTER_FREE, CHIP_COPY_OVERWRITTEN
 };
@@ -123,6 +124,8 @@ struct tile_call {
     const struct tile_apply_row *row;
     struct tile_view destination, sources[MAX_SOURCES];
     int count;
+    uint32_t number;               /* of the row */
+    bool has_failed;               /* an index was outside */
     struct chip_row *of;
     int64_t numbers[MAX_SOURCES];  /* of sources that are numbers */
 };

@@ -394,6 +394,7 @@ static bool elementwise(struct tile_call *call, of_floats *floats, of_integers *
 
 #define FLOATS(name, expression)                                                                                       \
     static void name##_floats(float *out, const float *a, const float *b, int64_t count) {                             \
+        (void)a;                                                                                                       \
         (void)b;                                                                                                       \
         for (int64_t k = 0; k < count; k++) {                                                                          \
             out[k] = expression;                                                                                       \
@@ -425,6 +426,48 @@ static inline bool is_less(int64_t a, int64_t b, int element) {
     return element == E_U64 ? (uint64_t)a < (uint64_t)b : a < b;
 }
 
+static inline float floored_remainder(float a, float b) {
+    float rest = fmodf(a, b);
+    return rest != 0 && (a >= 0) != (b >= 0) ? rest + b : rest;
+}
+
+static inline int64_t remainder_of_integers(int64_t a, int64_t b, int element) {
+    if (b == 0 || b == -1) {
+        return element == E_U64 && b == -1 && a != -1 ? a : 0;
+    }
+    return element == E_U64 ? (int64_t)((uint64_t)a % (uint64_t)b) : a % b;
+}
+
+static inline int64_t floored_remainder_of_integers(int64_t a, int64_t b, int element) {
+    int64_t rest = remainder_of_integers(a, b, element);
+    return rest != 0 && element != E_U64 && (a >= 0) != (b >= 0) ? rest + b : rest;
+}
+
+static inline int64_t power_of_integers(int64_t base, int64_t exponent, int element) {
+    if (element != E_U64 && exponent < 0) {
+        return base == 1 || (base == -1 && exponent % 2 == 0) ? 1 : base == -1 ? -1 : 0;
+    }
+    uint64_t result = 1, factor = (uint64_t)base;
+    for (uint64_t left = (uint64_t)exponent; left > 0; left >>= 1) {
+        result *= left & 1 ? factor : 1;
+        factor *= factor;
+    }
+    return (int64_t)result;
+}
+
+/* Shifts by a negative number, or by as many bits as there are, leave none: zeros, or the sign. */
+static inline uint64_t shifted_left(int64_t value, int64_t by, int element) {
+    return by < 0 || by >= 8 * element_bytes(element) ? 0 : (uint64_t)value << by;
+}
+
+static inline int64_t shifted_right(int64_t value, int64_t by, int element) {
+    bool is_far = by < 0 || by >= 8 * element_bytes(element);
+    if (element == E_U64) {
+        return is_far ? 0 : (int64_t)((uint64_t)value >> by);
+    }
+    return value >> (is_far ? 63 : by);
+}
+
 FLOATS(fill, a[k])
 INTEGERS(fill, a[k])
 FUNCTION(fill)
@@ -446,6 +489,34 @@ FUNCTION(maximum)
 FLOATS(minimum, a[k] < b[k] || a[k] != a[k] ? a[k] : b[k])
 INTEGERS(minimum, is_less(a[k], b[k], element) ? a[k] : b[k])
 FUNCTION(minimum)
+FLOATS(remainder, floored_remainder(a[k], b[k]))
+INTEGERS(remainder, floored_remainder_of_integers(a[k], b[k], element))
+FUNCTION(remainder)
+FLOATS(truncated_remainder, fmodf(a[k], b[k]))
+INTEGERS(truncated_remainder, remainder_of_integers(a[k], b[k], element))
+FUNCTION(truncated_remainder)
+FLOATS(power, (float)pow((double)a[k], (double)b[k]))
+INTEGERS(power, power_of_integers(a[k], b[k], element))
+FUNCTION(power)
+FLOATS(leak, a[k] > 0 ? a[k] : a[k] * b[k])
+INTEGERS(leak, is_less(0, a[k], element) ? (uint64_t)a[k] : (uint64_t)a[k] * (uint64_t)b[k])
+FUNCTION(leak)
+/* Floats have no bits to combine; a forged program that asks for it gets zeros. */
+FLOATS(bit_and, 0.0f)
+INTEGERS(bit_and, a[k] & b[k])
+FUNCTION(bit_and)
+FLOATS(bit_or, 0.0f)
+INTEGERS(bit_or, a[k] | b[k])
+FUNCTION(bit_or)
+FLOATS(bit_xor, 0.0f)
+INTEGERS(bit_xor, a[k] ^ b[k])
+FUNCTION(bit_xor)
+FLOATS(shift_left, 0.0f)
+INTEGERS(shift_left, shifted_left(a[k], b[k], element))
+FUNCTION(shift_left)
+FLOATS(shift_right, 0.0f)
+INTEGERS(shift_right, shifted_right(a[k], b[k], element))
+FUNCTION(shift_right)
 FLOATS(negate, value_f32(bits_f32(a[k]) ^ F32_SIGN))
 INTEGERS(negate, 0 - (uint64_t)a[k])
 FUNCTION(negate)
@@ -709,48 +780,101 @@ static void write_typed_integer(uint8_t *at, int element, int64_t value, int fro
     }
 }
 
-static bool reduce_rows(struct tile_call *call, bool maximum) {
+enum reduction { SUM, PRODUCT, MAXIMUM, MINIMUM, MAXIMUM_PLACE, MINIMUM_PLACE };
+
+/* Reduces a row of floats; writes the place of what is found, or 0. */
+static float reduce_floats(enum reduction how, struct rows *rows, int64_t length, int64_t step, int64_t *place) {
+    float total = 0, values[CHUNK];
+    *place = 0;
+    for (int64_t first = 0; first < length; first += CHUNK) {
+        int64_t count = length - first < CHUNK ? length - first : CHUNK, k = 0;
+        read_floats(values, rows->at + first * step, step, count, rows->view->element);
+        total = first == 0 ? values[k++] : total;
+        switch (how) {
+        case SUM:
+            for (; k < count; k++) {
+                total += values[k];
+            }
+            break;
+        case PRODUCT:
+            for (; k < count; k++) {
+                total *= values[k];
+            }
+            break;
+        case MAXIMUM:
+            for (; k < count; k++) {
+                total = total > values[k] || total != total ? total : values[k];
+            }
+            break;
+        case MINIMUM:
+            for (; k < count; k++) {
+                total = total < values[k] || total != total ? total : values[k];
+            }
+            break;
+        default:
+            for (; k < count; k++) {
+                if (how == MAXIMUM_PLACE ? values[k] > total : values[k] < total) {
+                    total = values[k];
+                    *place = first + k;
+                }
+            }
+        }
+    }
+    return total;
+}
+
+/* The same of integers. */
+static int64_t reduce_integers(enum reduction how, struct rows *rows, int64_t length, int64_t step, int64_t *place) {
+    int64_t total = 0, values[CHUNK];
+    int element = rows->view->element;
+    *place = 0;
+    for (int64_t first = 0; first < length; first += CHUNK) {
+        int64_t count = length - first < CHUNK ? length - first : CHUNK, k = 0;
+        read_integers(values, rows->at + first * step, step, count, element);
+        total = first == 0 ? values[k++] : total;
+        for (; k < count; k++) {
+            bool is_more = is_less(total, values[k], element), is_fewer = is_less(values[k], total, element);
+            switch (how) {
+            case SUM: total = (int64_t)((uint64_t)total + (uint64_t)values[k]); break;
+            case PRODUCT: total = (int64_t)((uint64_t)total * (uint64_t)values[k]); break;
+            default:
+                if (how == MAXIMUM || how == MAXIMUM_PLACE ? is_more : is_fewer) {
+                    total = values[k];
+                    *place = first + k;
+                }
+            }
+        }
+    }
+    return total;
+}
+
+static bool reduce_rows(struct tile_call *call, enum reduction how) {
     struct tile_view *into = &call->destination, *source = &call->sources[0];
     if (source->at == NULL) {
         return true; /* as on the cores, where idle lanes repeat kernels with empty tiles */
     }
-    int64_t length = row_length(source), step = row_stride(source);
+    int64_t length = row_length(source), place;
     if (count_of(source) / length != count_of(into)) {
         return false;
     }
     detach_all(call, false);
-    step = row_stride(source);
-    int64_t out_length = row_length(into), out_stride = row_stride(into), at_column = 0;
+    int64_t step = row_stride(source), out_length = row_length(into), out_stride = row_stride(into), at_column = 0;
     struct rows out = rows_of(into);
     for (struct rows rows = rows_of(source); rows.left > 0; next_row(&rows)) {
         uint8_t *at = out.at + at_column * out_stride;
         if (is_float_element(source->element)) {
-            float total = 0, values[CHUNK];
-            for (int64_t first = 0; first < length; first += CHUNK) {
-                int64_t count = length - first < CHUNK ? length - first : CHUNK, k = 0;
-                read_floats(values, rows.at + first * step, step, count, source->element);
-                total = first == 0 ? values[k++] : total;
-                if (maximum) {
-                    for (; k < count; k++) {
-                        total = total > values[k] || total != total ? total : values[k];
-                    }
-                } else {
-                    for (; k < count; k++) {
-                        total += values[k];
-                    }
-                }
+            float total = reduce_floats(how, &rows, length, step, &place);
+            if (how < MAXIMUM_PLACE) {
+                write_typed_float(at, into->element, total);
             }
-            write_typed_float(at, into->element, total);
         } else {
-            int64_t total = 0;
-            for (int64_t k = 0; k < length; k++) {
-                int64_t value;
-                read_integers(&value, rows.at + k * step, step, 1, source->element);
-                total = k == 0      ? value
-                        : !maximum ? (int64_t)((uint64_t)total + (uint64_t)value)
-                        : is_less(value, total, source->element) ? total : value;
+            int64_t total = reduce_integers(how, &rows, length, step, &place);
+            if (how < MAXIMUM_PLACE) {
+                write_typed_integer(at, into->element, total, source->element == E_U64 ? E_U64 : E_I64);
             }
-            write_typed_integer(at, into->element, total, source->element == E_U64 ? E_U64 : E_I64);
+        }
+        if (how >= MAXIMUM_PLACE) {
+            write_typed_integer(at, into->element, place, E_I64);
         }
         if (++at_column == out_length) {
             at_column = 0;
@@ -760,8 +884,12 @@ static bool reduce_rows(struct tile_call *call, bool maximum) {
     return true;
 }
 
-static bool tile_row_sum(struct tile_call *call) { return reduce_rows(call, false); }
-static bool tile_row_maximum(struct tile_call *call) { return reduce_rows(call, true); }
+static bool tile_row_sum(struct tile_call *call) { return reduce_rows(call, SUM); }
+static bool tile_row_product(struct tile_call *call) { return reduce_rows(call, PRODUCT); }
+static bool tile_row_maximum(struct tile_call *call) { return reduce_rows(call, MAXIMUM); }
+static bool tile_row_minimum(struct tile_call *call) { return reduce_rows(call, MINIMUM); }
+static bool tile_row_maximum_place(struct tile_call *call) { return reduce_rows(call, MAXIMUM_PLACE); }
+static bool tile_row_minimum_place(struct tile_call *call) { return reduce_rows(call, MINIMUM_PLACE); }
 
 /* Tiles of several shapes */
 
@@ -839,6 +967,296 @@ static bool tile_concatenate(struct tile_call *call) {
     }
     return true;
 }
+
+/* Counting */
+
+static bool tile_count(struct tile_call *call) {
+    struct tile_view *into = &call->destination;
+    if (call->sources[0].rank > 0 || call->sources[1].rank > 0) {
+        return false;
+    }
+    if (into->at == NULL) {
+        return true;
+    }
+    int64_t first, step, length = row_length(into), place = 0;
+    read_as_integers(&first, call->sources[0].at, 8, 1, call->sources[0].element, E_I64);
+    read_as_integers(&step, call->sources[1].at, 8, 1, call->sources[1].element, E_I64);
+    for (struct rows out = rows_of(into); out.left > 0; next_row(&out)) {
+        for (int64_t k = 0; k < length; k++, place++) {
+            int64_t value = (int64_t)((uint64_t)first + (uint64_t)place * (uint64_t)step);
+            write_typed_integer(out.at + k * row_stride(into), into->element, value, E_I64);
+        }
+    }
+    return true;
+}
+
+/* Packed bits: a byte for eight elements of a row, its lowest bit for the first of them. */
+
+static bool is_packed(const struct tile_view *packed, const struct tile_view *of) {
+    if (packed->rank != of->rank || packed->rank == 0 || element_bytes(packed->element) != 1 ||
+        is_float_element(packed->element)) {
+        return false;
+    }
+    for (int k = 0; k < of->rank - 1; k++) {
+        if (packed->extents[k] != of->extents[k]) {
+            return false;
+        }
+    }
+    return packed->extents[of->rank - 1] == (of->extents[of->rank - 1] + 7) / 8;
+}
+
+enum comparison { EQUAL, UNEQUAL, LESS, AT_MOST, GREATER, AT_LEAST };
+
+static inline bool holds(enum comparison how, bool is_equal, bool less, bool greater) {
+    switch (how) {
+    case EQUAL: return is_equal;
+    case UNEQUAL: return !is_equal;
+    case LESS: return less;
+    case AT_MOST: return less || is_equal;
+    case GREATER: return greater;
+    default: return greater || is_equal;
+    }
+}
+
+static bool compare(struct tile_call *call, enum comparison how) {
+    struct tile_view *into = &call->destination, *a = &call->sources[0], *b = &call->sources[1];
+    if (!is_packed(into, a) || (b->rank > 0 && !have_one_shape(a, b))) {
+        return false;
+    }
+    if (into->at == NULL) {
+        return true;
+    }
+    detach_all(call, false);
+    struct tile_view other;
+    fit(b, a, &other);
+    int64_t length = row_length(a);
+    int element = a->element;
+    struct rows out = rows_of(into), right = rows_of(&other);
+    for (struct rows left = rows_of(a); left.left > 0; next_row(&left), next_row(&right), next_row(&out)) {
+        for (int64_t first = 0; first < length; first += CHUNK) {
+            int64_t count = length - first < CHUNK ? length - first : CHUNK;
+            uint8_t bits[CHUNK / 8] = {0};
+            const uint8_t *at_left = left.at + first * row_stride(a);
+            const uint8_t *at_right = right.at + first * row_stride(&other);
+            if (is_float_element(element)) {
+                float x[CHUNK], y[CHUNK];
+                read_floats(x, at_left, row_stride(a), count, element);
+                read_as_floats(y, at_right, row_stride(&other), count, b->element, element);
+                for (int64_t k = 0; k < count; k++) {
+                    bits[k / 8] |= (uint8_t)(holds(how, x[k] == y[k], x[k] < y[k], x[k] > y[k]) << k % 8);
+                }
+            } else {
+                int64_t x[CHUNK], y[CHUNK];
+                read_integers(x, at_left, row_stride(a), count, element);
+                read_as_integers(y, at_right, row_stride(&other), count, b->element, element);
+                for (int64_t k = 0; k < count; k++) {
+                    bool less = is_less(x[k], y[k], element), greater = is_less(y[k], x[k], element);
+                    bits[k / 8] |= (uint8_t)(holds(how, x[k] == y[k], less, greater) << k % 8);
+                }
+            }
+            copy_elements(out.at + first / 8 * row_stride(into), row_stride(into), bits, 1, (count + 7) / 8, 1);
+        }
+    }
+    return true;
+}
+
+static bool tile_compare_equal(struct tile_call *call) { return compare(call, EQUAL); }
+static bool tile_compare_unequal(struct tile_call *call) { return compare(call, UNEQUAL); }
+static bool tile_compare_less(struct tile_call *call) { return compare(call, LESS); }
+static bool tile_compare_at_most(struct tile_call *call) { return compare(call, AT_MOST); }
+static bool tile_compare_greater(struct tile_call *call) { return compare(call, GREATER); }
+static bool tile_compare_at_least(struct tile_call *call) { return compare(call, AT_LEAST); }
+
+/* Gives a source the type of the destination, elsewhere if it has another. */
+static void adopt_type(struct tile_call *call, int k) {
+    struct tile_view *view = &call->sources[k];
+    int element = call->destination.element;
+    int64_t size = element_bytes(element), length = row_length(view);
+    if (view->element == element) {
+        return;
+    }
+    uint8_t *bytes = scratch(call->of, 3 + k, (uint64_t)(count_of(view) * size) + 1), *at = bytes;
+    for (struct rows rows = rows_of(view); rows.left > 0; next_row(&rows)) {
+        write_typed(at, size, length, element, rows.at, row_stride(view), view->element);
+        at += length * size;
+    }
+    view->at = bytes;
+    view->element = element;
+    for (int d = view->rank; d-- > 0;) {
+        view->strides[d] = size;
+        size *= view->extents[d];
+    }
+}
+
+static bool tile_select(struct tile_call *call) {
+    struct tile_view *into = &call->destination, *mask = &call->sources[0];
+    for (int k = 1; k < 3; k++) {
+        if (call->sources[k].rank > 0 && !have_one_shape(into, &call->sources[k])) {
+            return false;
+        }
+    }
+    if (!is_packed(mask, into)) {
+        return false;
+    }
+    if (into->at == NULL) {
+        return true;
+    }
+    detach_all(call, false);
+    struct tile_view fitted[2];
+    struct rows rows[2];
+    for (int k = 0; k < 2; k++) {
+        adopt_type(call, k + 1);
+        fit(&call->sources[k + 1], into, &fitted[k]);
+        rows[k] = rows_of(&fitted[k]);
+    }
+    int64_t length = row_length(into), size = element_bytes(into->element);
+    struct rows bits = rows_of(mask);
+    for (struct rows out = rows_of(into); out.left > 0; next_row(&out), next_row(&bits)) {
+        for (int64_t k = 0; k < length; k++) {
+            int chosen = !(bits.at[k / 8 * row_stride(mask)] >> k % 8 & 1);
+            const uint8_t *from = rows[chosen].at + k * row_stride(&fitted[chosen]);
+            copy_elements(out.at + k * row_stride(into), size, from, size, 1, size);
+        }
+        next_row(&rows[0]);
+        next_row(&rows[1]);
+    }
+    return true;
+}
+
+/* Indices: elements of a tile, counted row by row. */
+
+static uint8_t *element_at(const struct tile_view *view, int64_t place) {
+    uint8_t *at = view->at;
+    for (int k = view->rank; k-- > 0;) {
+        at += place % view->extents[k] * view->strides[k];
+        place /= view->extents[k];
+    }
+    return at;
+}
+
+/* Returns false, and ends the run, if an index is not below a count. */
+static bool are_below(struct tile_call *call, const struct tile_view *indices, int64_t count) {
+    for (struct rows rows = rows_of(indices); rows.left > 0; next_row(&rows)) {
+        for (int64_t k = 0; k < row_length(indices); k++) {
+            int64_t place;
+            read_integers(&place, rows.at + k * row_stride(indices), 8, 1, indices->element);
+            if (place < 0 || place >= count) {
+                fail_core(call->of, CHIP_INDEX_OUTSIDE, NO_ROW, CHIP_VALUES(call->number, place, count));
+                call->has_failed = true;
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Moves elements from indices, or to them. */
+static bool move_indexed(struct tile_call *call, bool gathers) {
+    struct tile_view *into = &call->destination, *from = &call->sources[0], *indices = &call->sources[1];
+    const struct tile_view *table = gathers ? from : into, *line = gathers ? into : from;
+    if (from->rank == 0 || indices->rank == 0 || is_float_element(indices->element) ||
+        !have_one_shape(indices, line)) {
+        return false;
+    }
+    if (indices->at == NULL || !are_below(call, indices, count_of(table))) {
+        return true;
+    }
+    detach_all(call, false);
+    adopt_type(call, 0);
+    int64_t length = row_length(line), size = element_bytes(into->element);
+    bool is_flat = is_contiguous(table);
+    struct rows places = rows_of(indices);
+    for (struct rows rows = rows_of(line); rows.left > 0; next_row(&rows), next_row(&places)) {
+        for (int64_t k = 0; k < length; k++) {
+            int64_t place;
+            read_integers(&place, places.at + k * row_stride(indices), 8, 1, indices->element);
+            uint8_t *at = rows.at + k * row_stride(line);
+            uint8_t *entry = is_flat ? table->at + place * size : element_at(table, place);
+            copy_elements(gathers ? at : entry, size, gathers ? entry : at, size, 1, size);
+        }
+    }
+    return true;
+}
+
+static bool tile_gather(struct tile_call *call) { return move_indexed(call, true); }
+static bool tile_scatter(struct tile_call *call) { return move_indexed(call, false); }
+
+/* Sorting: numbers of 64 bits, each with a key; NaN is the largest key, and zeros are equal. */
+
+struct pair {
+    int64_t key;
+    uint64_t number;
+};
+
+static bool is_before(const struct pair *a, const struct pair *b, bool by_number) {
+    return a->key != b->key ? a->key > b->key : by_number && a->number < b->number;
+}
+
+static void sort(struct pair *pairs, struct pair *other, int64_t count, bool by_number) {
+    struct pair *from = pairs, *to = other;
+    for (int64_t width = 1; width < count; width *= 2) {
+        for (int64_t first = 0; first < count; first += 2 * width) {
+            int64_t middle = first + width < count ? first + width : count;
+            int64_t end = first + 2 * width < count ? first + 2 * width : count;
+            for (int64_t a = first, b = middle, k = first; k < end; k++) {
+                bool takes_b = a == middle || (b < end && is_before(&from[b], &from[a], by_number));
+                to[k] = takes_b ? from[b++] : from[a++];
+            }
+        }
+        struct pair *swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if (from != pairs) {
+        memcpy(pairs, from, (size_t)count * sizeof *pairs);
+    }
+}
+
+static int64_t key_of_float(float value) {
+    if (value != value) {
+        return INT64_MAX;
+    }
+    int32_t bits = (int32_t)bits_f32(value == 0 ? 0.0f : value);
+    return bits < 0 ? (int64_t)(bits ^ INT32_MAX) : (int64_t)bits;
+}
+
+static bool sort_rows(struct tile_call *call, bool by_number) {
+    struct tile_view *into = &call->destination, *numbers = &call->sources[0], *keys = &call->sources[1];
+    if (into->rank == 0 || !have_one_shape(into, numbers) || !have_one_shape(into, keys) ||
+        element_bytes(into->element) != 8 || into->element != numbers->element) {
+        return false;
+    }
+    if (into->at == NULL) {
+        return true;
+    }
+    detach_all(call, false);
+    int64_t length = row_length(into);
+    struct pair *pairs = scratch(call->of, 3, (uint64_t)length * 2 * sizeof *pairs);
+    struct rows rows = rows_of(numbers), by = rows_of(keys);
+    for (struct rows out = rows_of(into); out.left > 0; next_row(&out), next_row(&rows), next_row(&by)) {
+        for (int64_t k = 0; k < length; k++) {
+            const uint8_t *at = by.at + k * row_stride(keys);
+            if (is_float_element(keys->element)) {
+                float value;
+                read_floats(&value, at, 4, 1, keys->element);
+                pairs[k].key = key_of_float(value);
+            } else {
+                read_integers(&pairs[k].key, at, 8, 1, keys->element);
+                pairs[k].key = keys->element == E_U64 ? (int64_t)((uint64_t)pairs[k].key ^ UINT64_C(1) << 63)
+                                                      : pairs[k].key;
+            }
+            memcpy(&pairs[k].number, rows.at + k * row_stride(numbers), 8);
+        }
+        sort(pairs, pairs + length, length, by_number);
+        for (int64_t k = 0; k < length; k++) {
+            memcpy(out.at + k * row_stride(into), &pairs[k].number, 8);
+        }
+    }
+    return true;
+}
+
+static bool tile_sort_pairs(struct tile_call *call) { return sort_rows(call, true); }
+static bool tile_merge_pairs(struct tile_call *call) { return sort_rows(call, false); }
 
 /* Matrix products: one product after the other, each rounded, and each sum. */
 

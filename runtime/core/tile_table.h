@@ -8,14 +8,39 @@
     FUNCTION(5, divide) \
     FUNCTION(6, maximum) \
     FUNCTION(7, minimum) \
-    FUNCTION(8, negate) \
-    FUNCTION(9, exponential) \
-    FUNCTION(10, logarithm) \
-    FUNCTION(11, square_root) \
-    FUNCTION(12, reciprocal) \
-    FUNCTION(13, row_sum) \
-    FUNCTION(14, row_maximum) \
-    FUNCTION(15, pad) \
-    FUNCTION(16, concatenate) \
-    FUNCTION(17, matrix_multiply) \
-    FUNCTION(18, matrix_multiply_add)
+    FUNCTION(8, remainder) \
+    FUNCTION(9, truncated_remainder) \
+    FUNCTION(10, power) \
+    FUNCTION(11, leak) \
+    FUNCTION(12, bit_and) \
+    FUNCTION(13, bit_or) \
+    FUNCTION(14, bit_xor) \
+    FUNCTION(15, shift_left) \
+    FUNCTION(16, shift_right) \
+    FUNCTION(17, negate) \
+    FUNCTION(18, exponential) \
+    FUNCTION(19, logarithm) \
+    FUNCTION(20, square_root) \
+    FUNCTION(21, reciprocal) \
+    FUNCTION(22, row_sum) \
+    FUNCTION(23, row_maximum) \
+    FUNCTION(24, row_minimum) \
+    FUNCTION(25, row_product) \
+    FUNCTION(26, row_maximum_place) \
+    FUNCTION(27, row_minimum_place) \
+    FUNCTION(28, count) \
+    FUNCTION(29, compare_equal) \
+    FUNCTION(30, compare_unequal) \
+    FUNCTION(31, compare_less) \
+    FUNCTION(32, compare_at_most) \
+    FUNCTION(33, compare_greater) \
+    FUNCTION(34, compare_at_least) \
+    FUNCTION(35, select) \
+    FUNCTION(36, gather) \
+    FUNCTION(37, scatter) \
+    FUNCTION(38, sort_pairs) \
+    FUNCTION(39, merge_pairs) \
+    FUNCTION(40, pad) \
+    FUNCTION(41, concatenate) \
+    FUNCTION(42, matrix_multiply) \
+    FUNCTION(43, matrix_multiply_add)

@@ -285,6 +285,8 @@ bool apply_tiles(struct chip_row *row, struct unit *unit, uint32_t number) {
     struct tile_call call;
     call.row = &row->chip->tables.tile_applies[number];
     call.of = row;
+    call.number = number;
+    call.has_failed = false;
     call.count = 0;
     struct tile *destination = &unit->tiles[call.row->destination - FRAME_DESCRIPTOR];
     check_use(row, unit, destination, true);
@@ -309,7 +311,7 @@ bool apply_tiles(struct chip_row *row, struct unit *unit, uint32_t number) {
     if (!are_alike(&call) || !compute_tiles(&call)) {
         return fail_shapes(row, number, &call);
     }
-    return true;
+    return !call.has_failed;
 }
 
 void print_tile(struct chip_row *row, struct unit *unit, struct tile *tile, uint32_t print) {

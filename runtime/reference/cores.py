@@ -39,7 +39,7 @@ from .program import Program, Use
 from .scalars import FUNCTIONS as SCALAR_FUNCTIONS
 from .scalars import from_bits, to_bits
 from .tile_functions import FUNCTIONS as TILE_FUNCTIONS
-from .tile_functions import ShapesDiffer
+from .tile_functions import IndexOutside, ShapesDiffer
 from .tiles import Tile, make, view
 
 Instruction: TypeAlias = "Callable[[Core, int, int, int], bool | None]"
@@ -476,6 +476,8 @@ def tile_apply(core: Core, a: int, b: int, c: int) -> None:
     try:
         _check_alike(out, operands, row.alike)
         TILE_FUNCTIONS[row.function](out, operands, row)
+    except IndexOutside as error:
+        core.fail(Code.INDEX_OUTSIDE, number, error.index, error.count)
     except ShapesDiffer:
         shapes = [each.shape for each in (out, *operands) if each.ndim]
         core.fail(Code.SHAPES, number, len(shapes), *(n for shape in shapes for n in (len(shape), *shape)))

@@ -8,6 +8,7 @@ the second is the larger and the smaller one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias, cast
@@ -26,6 +27,14 @@ Function: TypeAlias = "Callable[[Array, Sequence[Array], Any], None]"
 
 class ShapesDiffer(Exception):
     """The shapes of a function's tiles do not belong together."""
+
+
+class IndexOutside(Exception):
+    """An index of a function is not below the number of elements: `index` and `count`."""
+
+    def __init__(self, index: int, count: int) -> None:
+        super().__init__(index, count)
+        self.index, self.count = index, count
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
@@ -204,6 +213,71 @@ def _negate(a: Array) -> Array:
     return a.dtype.type(0) - a
 
 
+def _remainder_of_integers(a: Array, b: Array) -> Array:
+    return np.where(b == 0, b.dtype.type(0), a - _divide_integers(a, b) * b)
+
+
+def _floored(remainder: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """Return a remainder with the sign of the divisor, of one with the sign of the dividend."""
+
+    def compute(a: Array, b: Array) -> Array:
+        rest = remainder(a, b)
+        return np.where((rest != 0) & ((a >= 0) != (b >= 0)), rest + b, rest)
+
+    return compute
+
+
+def _power(a: Array, b: Array) -> Array:
+    pairs = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
+    return np.array([_power_of_floats(*pair) for pair in pairs], np.float64).astype(np.float32).reshape(a.shape)
+
+
+def _power_of_floats(a: float, b: float) -> float:
+    """Return what the C library's pow does, where Python raises an error."""
+    is_odd = math.fmod(b, 2) in (1, -1) if math.isfinite(b) else False
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if a < 0 and is_odd else math.inf
+    except ValueError:
+        return math.nan if a != 0 else math.copysign(math.inf, a) if is_odd else math.inf
+
+
+def _power_of_integers(a: Array, b: Array) -> Array:
+    def power(base: int, exponent: int) -> int:
+        if exponent < 0:
+            return 1 if base == 1 or (base == -1 and exponent % 2 == 0) else -1 if base == -1 else 0
+        return pow(base, exponent, 1 << 64)
+
+    pairs = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
+    found = [power(*pair) & 0xFFFF_FFFF_FFFF_FFFF for pair in pairs]
+    return np.array(found, np.uint64).astype(a.dtype).reshape(a.shape)
+
+
+def _leak(a: Array, b: Array) -> Array:
+    return np.where(a > 0, a, a * b)
+
+
+def _nothing(a: Array, b: Array) -> Array:
+    """Return zeros: floats have no bits to combine."""
+    return np.zeros_like(a)
+
+
+def _too_far(by: Array) -> Array:
+    """Return True where a shift leaves no bit."""
+    return (by < 0) | (by >= 8 * by.dtype.itemsize)
+
+
+def _shift_left(a: Array, by: Array) -> Array:
+    return np.where(_too_far(by), a.dtype.type(0), a << np.where(_too_far(by), by.dtype.type(0), by))
+
+
+def _shift_right(a: Array, by: Array) -> Array:
+    if a.dtype.kind == "i":
+        return a >> np.where(_too_far(by), by.dtype.type(8 * by.dtype.itemsize - 1), by)
+    return np.where(_too_far(by), a.dtype.type(0), a >> np.where(_too_far(by), by.dtype.type(0), by))
+
+
 def _of_library(name: str) -> Function:
     """Return a function of the C library, of each element in double precision."""
     function = floats.unary(name)
@@ -261,6 +335,29 @@ def _accumulate(destination: Array, values: Array) -> None:
 def _reduction(step: Callable[[Array, Array], Array]) -> Function:
     """Return a function of each row that takes in one element after the other."""
 
+    def reduce(values: Array) -> Array:
+        total = values[..., 0]
+        for place in range(1, values.shape[-1]):
+            total = step(total, values[..., place])
+        return np.asarray(total)
+
+    return _by_row(reduce)
+
+
+def _place(better: Callable[[Array, Array], Array]) -> Function:
+    """Return a function of each row: the place of the first element that is better than all others."""
+
+    def find(values: Array) -> Array:
+        best, place = values[..., 0], np.zeros(values.shape[:-1], np.int64)
+        for other in range(1, values.shape[-1]):
+            is_better = better(values[..., other], best)
+            best, place = np.where(is_better, values[..., other], best), np.where(is_better, other, place)
+        return place
+
+    return _by_row(find)
+
+
+def _by_row(reduce: Callable[[Array], Array]) -> Function:
     def compute(destination: Array, sources: Sequence[Array], row: Any) -> None:
         source = sources[0]
         if source.size == 0:
@@ -269,10 +366,115 @@ def _reduction(step: Callable[[Array, Array], Array]) -> Function:
             raise ShapesDiffer
         whole = np.uint64 if source.dtype == np.uint64 else np.int64
         values = source.astype(np.float32 if is_float(source.dtype) else whole)
-        total = values[..., 0]
-        for place in range(1, source.shape[-1]):
-            total = step(total, values[..., place])
-        destination[...] = typed(np.asarray(total), destination.dtype).reshape(destination.shape)
+        destination[...] = typed(reduce(values), destination.dtype).reshape(destination.shape)
+
+    return compute
+
+
+# Counting, packed bits, indices, sorting
+
+
+def _count(destination: Array, sources: Sequence[Array], row: Any) -> None:
+    """Write numbers from the first on, row by row, each a step more."""
+    if any(source.ndim for source in sources):
+        raise ShapesDiffer
+    first, step = (typed(source, np.dtype(np.int64)) for source in sources)
+    numbers = first + np.arange(destination.size, dtype=np.int64) * step
+    destination[...] = typed(numbers, destination.dtype).reshape(destination.shape)
+
+
+def _check_packed(packed: Array, of: Array) -> None:
+    """Check that a tile has a byte for every eight elements of a row of another."""
+    if packed.ndim == 0 or packed.ndim != of.ndim or packed.dtype.itemsize != 1 or is_float(packed.dtype):
+        raise ShapesDiffer
+    if packed.shape != (*of.shape[:-1], (of.shape[-1] + 7) // 8):
+        raise ShapesDiffer
+
+
+def _comparison(holds: Callable[[Array, Array], Array]) -> Function:
+    """Return a function that writes a bit for each element, the first in the lowest bit of a byte."""
+
+    def compute(destination: Array, sources: Sequence[Array], row: Any) -> None:
+        first, second = sources
+        _check_packed(destination, first)
+        if second.ndim and second.shape != first.shape:
+            raise ShapesDiffer
+        if not destination.size:
+            return
+        other = np.broadcast_to(typed(second, first.dtype), first.shape)
+        values = (each.astype(np.float32) if is_float(each.dtype) else each for each in (first, other))
+        bits = np.packbits(holds(*values), axis=-1, bitorder="little")
+        destination[...] = bits.view(destination.dtype)
+
+    return compute
+
+
+def _select(destination: Array, sources: Sequence[Array], row: Any) -> None:
+    mask, *chosen = sources
+    if any(each.ndim and each.shape != destination.shape for each in chosen):
+        raise ShapesDiffer
+    _check_packed(mask, destination)
+    if not destination.size:
+        return
+    count = destination.shape[-1]
+    bits = np.unpackbits(np.ascontiguousarray(mask).view(np.uint8), axis=-1, count=count, bitorder="little")
+    first, second = (np.broadcast_to(typed(each, destination.dtype), destination.shape) for each in chosen)
+    destination[...] = np.where(bits != 0, first, second)
+
+
+def _indices(indices: Array, count: int, line: Array) -> Array:
+    """Return indices one after the other; raises IndexOutside for the first that is not below a count."""
+    if not indices.ndim or is_float(indices.dtype) or indices.shape != line.shape:
+        raise ShapesDiffer
+    places = indices.astype(np.int64).ravel()
+    outside = np.flatnonzero((places < 0) | (places >= count))
+    if outside.size:
+        raise IndexOutside(int(places[outside[0]]), count)
+    return places
+
+
+def _gather(destination: Array, sources: Sequence[Array], row: Any) -> None:
+    source, indices = sources
+    if not source.ndim:
+        raise ShapesDiffer
+    places = _indices(indices, source.size, destination)
+    if places.size:
+        destination[...] = typed(source, destination.dtype).ravel()[places].reshape(destination.shape)
+
+
+def _scatter(destination: Array, sources: Sequence[Array], row: Any) -> None:
+    """Write elements at indices; the last one counts."""
+    source, indices = sources
+    if not source.ndim:
+        raise ShapesDiffer
+    places = _indices(indices, destination.size, source)
+    values = typed(source, destination.dtype).copy().ravel()
+    for place, value in zip(places.tolist(), values, strict=True):
+        destination[np.unravel_index(place, destination.shape)] = value
+
+
+def _keys(values: Array) -> Array:
+    """Return integers in the order of keys: NaN is the largest, and zeros are equal."""
+    if not is_float(values.dtype):
+        return (values ^ np.uint64(1 << 63)).view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
+    numbers = values.astype(np.float32)
+    bits = np.where(numbers == 0, np.float32(0), numbers).astype(np.float32).view(np.int32).astype(np.int64)
+    return np.where(np.isnan(numbers), np.iinfo(np.int64).max, np.where(bits < 0, bits ^ 0x7FFF_FFFF, bits))
+
+
+def _sort(by_number: bool) -> Function:
+    """Return a function that orders numbers of 64 bits by their keys, and equal ones by themselves or not at all."""
+
+    def compute(destination: Array, sources: Sequence[Array], row: Any) -> None:
+        numbers, values = sources
+        if not destination.ndim or not destination.shape == numbers.shape == values.shape:
+            raise ShapesDiffer
+        if destination.dtype != numbers.dtype or destination.dtype.itemsize != 8:
+            raise ShapesDiffer
+        keys = ~_keys(values)  # the largest first
+        unsigned = numbers.copy().view(np.uint64)
+        order = np.lexsort((unsigned, keys), axis=-1) if by_number else np.argsort(keys, axis=-1, kind="stable")
+        destination[...] = np.take_along_axis(unsigned, order, axis=-1).view(destination.dtype)
 
     return compute
 
@@ -333,6 +535,15 @@ BY_NAME: dict[str, Function] = {
     "divide": _elementwise(np.divide, _divide_integers),
     "maximum": _elementwise(larger),
     "minimum": _elementwise(_smaller),
+    "remainder": _elementwise(_floored(np.fmod), _floored(_remainder_of_integers)),
+    "truncated_remainder": _elementwise(np.fmod, _remainder_of_integers),
+    "power": _elementwise(_power, _power_of_integers),
+    "leak": _elementwise(_leak),
+    "bit_and": _elementwise(_nothing, np.bitwise_and),
+    "bit_or": _elementwise(_nothing, np.bitwise_or),
+    "bit_xor": _elementwise(_nothing, np.bitwise_xor),
+    "shift_left": _elementwise(_nothing, _shift_left),
+    "shift_right": _elementwise(_nothing, _shift_right),
     "negate": _elementwise(_negate),
     "exponential": _of_library("math.exp"),
     "logarithm": _of_library("math.log"),
@@ -340,6 +551,22 @@ BY_NAME: dict[str, Function] = {
     "reciprocal": _elementwise(partial(np.divide, np.float32(1))),
     "row_sum": _reduction(np.add),
     "row_maximum": _reduction(larger),
+    "row_minimum": _reduction(_smaller),
+    "row_product": _reduction(np.multiply),
+    "row_maximum_place": _place(np.greater),
+    "row_minimum_place": _place(np.less),
+    "count": _count,
+    "compare_equal": _comparison(np.equal),
+    "compare_unequal": _comparison(np.not_equal),
+    "compare_less": _comparison(np.less),
+    "compare_at_most": _comparison(np.less_equal),
+    "compare_greater": _comparison(np.greater),
+    "compare_at_least": _comparison(np.greater_equal),
+    "select": _select,
+    "gather": _gather,
+    "scatter": _scatter,
+    "sort_pairs": _sort(by_number=True),
+    "merge_pairs": _sort(by_number=False),
     "pad": _pad,
     "concatenate": _concatenate,
     "matrix_multiply": _multiply_matrices,

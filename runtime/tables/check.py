@@ -17,7 +17,7 @@ from ... import targets
 from ...diagnostics.errors import LoomError
 from ...operations.dsd_table import OPERATIONS
 from ...operations.print_format import check_format
-from ...operations.tile_functions import FUNCTIONS
+from ...operations.tile_functions import FUNCTIONS, SCALAR_SHAPES
 from ...targets.model import LEVELS
 from ...targets.wavelets import (
     FILTER_FLAGS,
@@ -390,7 +390,7 @@ class _Checker:
         rows = [FUNCTIONS[name] for name in TILE_FUNCTIONS]
         for place in range(3):
             has = np.array([place < row.sources for row in rows])[function]
-            scalar = np.array([row.shape == "elementwise" for row in rows])[function]
+            scalar = np.array([row.shape in SCALAR_SHAPES for row in rows])[function]
             operand = sources[:, place]
             is_tile = (operand >= FRAME_DESCRIPTOR) & (operand != NO_REGISTER)
             self.all_hold("tile_applies", np.where(has, operand != NO_REGISTER, operand == NO_REGISTER),

@@ -14,7 +14,7 @@ from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
 from loomir.host import machines
 from loomir.operations.scalar_types import numpy_type
-from loomir.operations.tile_functions import FUNCTIONS
+from loomir.operations.tile_functions import FUNCTIONS, SCALAR_SHAPES
 from loomir.runtime import Deadlock, Machine
 from loomir.runtime.core.chip import record_sizes
 from loomir.runtime.executors import OF_CHIPS
@@ -32,6 +32,8 @@ TYPES = {
 FLOATS = tuple(TYPES)[:5]
 ROUNDINGS = ("rint", "floor", "ceil", "trunc", "round", "odd")
 OF_FLOATS = ("exponential", "logarithm", "square_root", "reciprocal")
+OF_INTEGERS = ("bit_and", "bit_or", "bit_xor", "shift_left", "shift_right")
+WHOLE = tuple(TYPES)[5:]
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 65504.0, 65520.0, 464.0, 448.0, 57344.0, 2.5, -0.5, 1.5, 2.0**31,
            -(2.0**31), 2.0**63]  # fmt: skip
 
@@ -122,7 +124,8 @@ def applications(draw: st.DrawFn) -> tuple[str, str, np.ndarray]:
     """A function on tiles of any types and layouts, which may overlap: its text, the type that it writes, memory."""
     name = draw(st.sampled_from(list(FUNCTIONS)))
     row = FUNCTIONS[name]
-    into = draw(st.sampled_from(FLOATS if name in OF_FLOATS else list(TYPES)))
+    kinds = FLOATS if name in OF_FLOATS else WHOLE if name in OF_INTEGERS else list(TYPES)
+    into = draw(st.sampled_from(kinds))
     one_type = draw(st.booleans())
     rows, columns, inner = (draw(st.integers(1, 7)) for _ in range(3))
     shapes: list[tuple[int, int]]
@@ -135,6 +138,16 @@ def applications(draw: st.DrawFn) -> tuple[str, str, np.ndarray]:
             shapes = [(rows, columns + inner), (rows, columns), (rows, inner)]
         case "padding":
             shapes = [(rows + draw(st.integers(0, 2)), columns + draw(st.integers(0, 2))), (rows, columns)]
+        case "packing":
+            columns, packed = 3 * columns, (rows, (3 * columns + 7) // 8)
+            is_packed = name != "select"
+            shapes = [packed if is_packed else (rows, columns), (rows, columns) if is_packed else packed]
+            shapes += [(rows, columns)] * (row.sources - 1)
+        case "counting":
+            shapes = [(rows, columns)]
+        case "indexing":
+            table, line = (rows, columns), (inner, columns)
+            shapes = [line, table, line] if name == "gather" else [table, line, line]
         case _:
             shapes = [(rows, columns)] * (1 + row.sources)
     if draw(st.integers(0, 9)) == 0:
@@ -144,6 +157,10 @@ def applications(draw: st.DrawFn) -> tuple[str, str, np.ndarray]:
     types: list[str] = []
     for place, (height, width) in enumerate(shapes):
         type = into if place == 0 or one_type else draw(st.sampled_from(list(TYPES)))
+        fixed = {"packing": "ui8" if place == (name == "select") else type, "sorting": "i64" if place < 2 else type,
+                 "indexing": "i8" if place == 2 else type}.get(row.shape, type)  # fmt: skip
+        type = fixed if draw(st.integers(0, 15)) else type
+        into = type if place == 0 else into
         types.append(type)
         size = np.dtype(numpy_type(TYPES[type])).itemsize
         where = draw(st.sampled_from([0, 8, 64])) if draw(st.integers(0, 3)) == 0 else 1024 * place
@@ -166,7 +183,10 @@ def applications(draw: st.DrawFn) -> tuple[str, str, np.ndarray]:
         options.append(f"value = {draw(st.sampled_from(['-1.5 : f32', '7 : i32', '300 : i32']))}")
     sources = [f"%t{place}" for place in range(1, len(shapes))]
     names = [f"!flow.tile<{type}>" for type in types[1:]]
-    if row.shape == "elementwise" and draw(st.booleans()):
+    if row.shape == "counting":
+        lines.append("%n = arith.constant 5 : i32\n%s = arith.constant -3 : i64")
+        sources, names = ["%n", "%s"], ["i32", "i64"]
+    elif row.shape in SCALAR_SHAPES and draw(st.booleans()):
         kind = draw(st.sampled_from(["f32", "f16", "bf16", "i32", "i8", "i64"]))
         number = draw(st.sampled_from(["-3", "2", "77"])) + ("" if kind.startswith("i") else ".5")
         lines.append(f"%n = arith.constant {number} : {kind}")
@@ -177,6 +197,9 @@ def applications(draw: st.DrawFn) -> tuple[str, str, np.ndarray]:
     )
     chance = np.random.default_rng(draw(st.integers(0, 1 << 30)))
     data = chance.integers(0, 256, BYTES).astype(np.uint8)
+    if row.shape == "indexing":
+        count = shapes[1 if name == "gather" else 0][0] * columns
+        data[2048:3072] = chance.integers(0, count + draw(st.integers(0, 1)), 1024) % 128 if count else 0
     for place, type in enumerate(types):
         part = data[1024 * place : 1024 * place + 512]
         dtype = numpy_type(TYPES[type])

@@ -78,6 +78,15 @@ def expected(function: str, kind: str, operands: list[Any]) -> Any:
         "divide": lambda a, b: math.trunc(a / b) if kind.startswith("i") else a / b,
         "maximum": max,
         "minimum": min,
+        "remainder": lambda a, b: a % b,
+        "truncated_remainder": math.fmod,
+        "power": lambda a, b: a**b,
+        "leak": lambda a, b: a if a > 0 else a * b,
+        "bit_and": lambda a, b: a & b,
+        "bit_or": lambda a, b: a | b,
+        "bit_xor": lambda a, b: a ^ b,
+        "shift_left": lambda a, b: a << b,
+        "shift_right": lambda a, b: a >> b,
         "negate": lambda a: -a,
         "exponential": math.exp,
         "logarithm": math.log,
@@ -85,15 +94,27 @@ def expected(function: str, kind: str, operands: list[Any]) -> Any:
         "reciprocal": lambda a: 1 / a,
     }
     if function in one:
-        return np.array(
-            [[one[function](*(at(o, r, c) for o in operands)) for c in range(columns)] for r in range(rows)]
-        ).astype(dtype)
+        values = [[one[function](*(at(o, r, c) for o in operands)) for c in range(columns)] for r in range(rows)]
+        with np.errstate(over="ignore"):
+            return np.array(values).astype(dtype)
     if function == "row_sum":
         return np.array([[math.fsum(first[r].tolist())] for r in range(rows)]).astype(dtype)
-    if function == "row_maximum":
-        return np.array([[max(first[r].tolist())] for r in range(rows)]).astype(dtype)
-    raise AssertionError(function)
+    of_row: dict[str, Any] = {
+        "row_maximum": max,
+        "row_minimum": min,
+        "row_product": math.prod,
+        "row_maximum_place": lambda row: row.index(max(row)),
+        "row_minimum_place": lambda row: row.index(min(row)),
+    }
+    with np.errstate(over="ignore"):
+        return np.array([[of_row[function](first[r].tolist())] for r in range(rows)]).astype(dtype)
 
+
+NOT_OF = {
+    **dict.fromkeys(("exponential", "logarithm", "square_root", "reciprocal"), ("i32",)),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "shift_left", "shift_right"), ("f32", "f16", "bf16")),
+}
+"""The types that a function does not have."""
 
 SIMPLE = [name for name, row in FUNCTIONS.items() if row.shape in ("elementwise", "row_reduction", "reshape")]
 
@@ -104,7 +125,7 @@ SIMPLE = [name for name, row in FUNCTIONS.items() if row.shape in ("elementwise"
         (function, kind)
         for function in SIMPLE
         for kind in ("f32", "f16", "bf16", "i32")
-        if kind != "i32" or function not in ("exponential", "logarithm", "square_root", "reciprocal")
+        if kind not in NOT_OF.get(function, ())
     ],
 )
 def test_functions_against_loops(function: str, kind: str) -> None:
