@@ -38,7 +38,8 @@ enum {
     MAX_WARNINGS = 1 << 12, /* without a source place */
     MAX_CALLS_AT_A_TIME = 1 << 20, /* until the core returns to its host: calls count no steps */
     MAX_MOVES_AT_A_TIME = 1 << 20, /* the same of runs that operations wait for */
-    TILE = 32, /* columns and rows of a tile */
+    TILE = 16,      /* columns and rows of a tile */
+    TILES_WIDE = 8, /* tiles of a column of them, which come before those of the next column */
     EPOCH = 1 << 16, /* cycles that no PE is ahead of another */
 };
 #define CONTROL_MARK UINT32_C(0xC0000000) /* targets.wavelets.CONTROL_MARK */
@@ -453,12 +454,12 @@ _Static_assert(sizeof(struct pe) <= 176, "the hot record of a PE");
 /* A square of the grid, with its PEs in which something changed; or those at the border of a partition */
 struct tile {
     struct pe *first, *last;
-    struct tile *next;
     struct core *core; /* of its partition */
-    bool is_listed, is_border;
+    bool is_border;
 };
-struct tile_list {
-    struct tile *first, *last;
+/* Tiles of a partition with PEs to visit, as bits, by their places in it; and as bits the words of these that are not 0 */
+struct tile_set {
+    uint64_t *bits, *words;
 };
 
 struct task {
@@ -747,8 +748,9 @@ struct core {
     struct event *kept; /* events of PEs at the border, while other partitions are at work */
     uint64_t kept_room;
     int64_t runs_due; /* events in the heap that may bring wavelets */
-    struct tile_list listed, border; /* tiles with PEs to visit */
-    uint64_t listed_count;           /* PEs in `listed` */
+    struct tile *own, *border; /* its tiles, the last of which is that of its border */
+    struct tile_set listed;    /* of those that are not at the border */
+    uint64_t listed_count;     /* PEs in these */
     cycle horizon; /* a PE may pick what is ready up to here */
     cycle present; /* the same if it has open operations on FIFOs, which may end at any time */
     struct epoch epoch;
@@ -904,7 +906,8 @@ static inline void set_active(struct pe *pe, uint32_t task, cycle time) {
 int core_go(struct core *core, uint64_t budget);
 
 /* order.c */
-void visit_listed(struct core *core, struct tile_list *list, uint64_t most);
+void visit_listed(struct core *core, uint64_t most);
+void visit_border(struct core *core);
 void continue_paused(struct core *core);
 void happen(struct core *core, cycle others);
 bool has_picks(const struct core *core, cycle time, uint64_t least);

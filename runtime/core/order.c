@@ -1,9 +1,11 @@
 /* Order: which PE goes on.
  *
  * PEs in which something changed are visited, one after the other, a tile of the grid until nothing is left to do in it,
- * so that what they share stays in the cache. A PE picks its next task if it is certain that no
- * other can become ready before; then when it does so cannot be told from the outside. Else it waits in a heap for its
- * cycle, with wavelets for queues of several senders; when nothing is certain any more, the earliest goes on.
+ * then the first tile in which something is: what a tile lets others do that have had their turn is done before the next
+ * one is begun, so that most of several steps of neighbors are done while their state is in the cache. A PE picks its next
+ * task if it is certain that no other can become ready before; then when it does so cannot be told from the outside. Else
+ * it waits in a heap for its cycle, with wavelets for queues of several senders; when nothing is certain any more, the
+ * earliest goes on.
  */
 #include "code.h"
 #include "frames.h"
@@ -54,6 +56,31 @@ static struct event pop(struct core *core) {
     return first;
 }
 
+static void list_tile(struct core *core, const struct tile *tile) {
+    uint64_t place = (uint64_t)(tile - core->own), word = place / 64;
+    core->listed.bits[word] |= UINT64_C(1) << place % 64;
+    core->listed.words[word / 64] |= UINT64_C(1) << word % 64;
+}
+
+/* Takes a tile without PEs to visit out of those that have some. */
+static void unlist_tile(struct core *core, const struct tile *tile) {
+    uint64_t place = (uint64_t)(tile - core->own), word = place / 64;
+    core->listed.bits[word] &= ~(UINT64_C(1) << place % 64);
+    if (core->listed.bits[word] == 0) {
+        core->listed.words[word / 64] &= ~(UINT64_C(1) << word % 64);
+    }
+}
+
+/* Returns the first tile of a partition with PEs to visit, of which there are some. */
+static struct tile *first_listed(const struct core *core) {
+    uint64_t k = 0;
+    while (core->listed.words[k] == 0) {
+        k++;
+    }
+    uint64_t word = 64 * k + (uint64_t)__builtin_ctzll(core->listed.words[k]);
+    return &core->own[64 * word + (uint64_t)__builtin_ctzll(core->listed.bits[word])];
+}
+
 void note_touched(struct core *core, struct pe *pe) {
     struct tile *tile = &core->tiles[pe->tile];
     core = tile->core;
@@ -61,22 +88,14 @@ void note_touched(struct core *core, struct pe *pe) {
     pe->next_dirty = NULL;
     if (tile->first == NULL) {
         tile->first = pe;
+        if (!tile->is_border) {
+            list_tile(core, tile);
+        }
     } else {
         tile->last->next_dirty = pe;
     }
     tile->last = pe;
     core->listed_count += !tile->is_border;
-    if (!tile->is_listed) {
-        struct tile_list *list = tile->is_border ? &core->border : &core->listed;
-        tile->is_listed = true;
-        tile->next = NULL;
-        if (list->first == NULL) {
-            list->first = tile;
-        } else {
-            list->last->next = tile;
-        }
-        list->last = tile;
-    }
 }
 
 /* Lets a PE that waits in the middle of a task go on from a time. */
@@ -476,26 +495,34 @@ void continue_paused(struct core *core) {
     }
 }
 
-/* Visits PEs of some tiles, `most` of them or a few more, until nothing is certain. */
-void visit_listed(struct core *core, struct tile_list *list, uint64_t most) {
+/* Visits the PEs of a tile until nothing is certain there; returns how many. */
+static uint64_t visit_tile(struct core *core, struct tile *tile) {
     uint64_t count = 0;
-    while (list->first != NULL && count < most && !has_to_stop(core)) {
-        struct tile *tile = list->first;
-        while (tile->first != NULL && !has_to_stop(core)) {
-            struct pe *pe = tile->first;
-            tile->first = pe->next_dirty;
-            pe->is_dirty = false;
-            count++;
-            fetch(tile->first);
-            visit(core, pe);
-        }
+    while (tile->first != NULL && !has_to_stop(core)) {
+        struct pe *pe = tile->first;
+        tile->first = pe->next_dirty;
+        pe->is_dirty = false;
+        count++;
+        fetch(tile->first);
+        visit(core, pe);
+    }
+    return count;
+}
+
+/* Visits PEs that are not at the border, `most` of them or a few more, until nothing is certain. */
+void visit_listed(struct core *core, uint64_t most) {
+    uint64_t count = 0;
+    while (core->listed_count > count && count < most && !has_to_stop(core)) {
+        struct tile *tile = first_listed(core);
+        count += visit_tile(core, tile);
         if (tile->first == NULL) {
-            list->first = tile->next;
-            tile->is_listed = false;
+            unlist_tile(core, tile);
         }
     }
-    core->listed_count -= list == &core->listed ? count : 0;
+    core->listed_count -= count;
 }
+
+void visit_border(struct core *core) { visit_tile(core, core->border); }
 
 /* Lets a PE pick what it is the first of all to pick; `others` is the cycle of the next event. */
 static void pick(struct core *core, struct pe *pe, cycle time, cycle others) {

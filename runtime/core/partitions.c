@@ -23,8 +23,14 @@ static uint32_t first_line(const struct core *core, uint32_t strip) {
 
 static uint32_t tiles_for(uint32_t lines) { return (lines + TILE - 1) / TILE; }
 
+/* Returns how many tiles there are across the strips, whole columns of them. */
 static uint32_t tiles_across(const struct core *core) {
-    return tiles_for(core->partitions->by_columns ? core->height : core->width);
+    uint32_t tiles = tiles_for(core->partitions->by_columns ? core->height : core->width);
+    return (tiles + TILES_WIDE - 1) / TILES_WIDE * TILES_WIDE;
+}
+
+static uint32_t tiles_along(const struct core *core, uint32_t strip) {
+    return tiles_for(first_line(core, strip + 1) - first_line(core, strip));
 }
 
 /* Decides how many partitions there are, and makes their tiles. What is global is for one partition alone. */
@@ -42,8 +48,7 @@ void prepare_tiles(struct core *core, const struct core_input *input) {
     partitions->cores[0] = core;
     partitions->tiles = core_allocate(core, partitions->count + 1, sizeof *partitions->tiles);
     for (uint32_t k = 0; k < partitions->count; k++) {
-        uint32_t lines = first_line(core, k + 1) - first_line(core, k);
-        partitions->tiles[k + 1] = partitions->tiles[k] + tiles_for(lines) * tiles_across(core) + 1;
+        partitions->tiles[k + 1] = partitions->tiles[k] + tiles_along(core, k) * tiles_across(core) + 1;
     }
     uint32_t count = partitions->tiles[partitions->count];
     core->tiles = core_allocate(core, count, sizeof *core->tiles);
@@ -55,7 +60,9 @@ void prepare_tiles(struct core *core, const struct core_input *input) {
 uint32_t tile_of(const struct core *core, const struct pe *pe) {
     uint32_t strip = strip_of(core, pe);
     uint32_t line = core->partitions->by_columns ? pe->x : pe->y, across = core->partitions->by_columns ? pe->y : pe->x;
-    return core->partitions->tiles[strip] + (line - first_line(core, strip)) / TILE * tiles_across(core) + across / TILE;
+    uint32_t row = (line - first_line(core, strip)) / TILE, column = across / TILE;
+    uint32_t before = column / TILES_WIDE * tiles_along(core, strip) + row;
+    return core->partitions->tiles[strip] + before * TILES_WIDE + column % TILES_WIDE;
 }
 
 /* Makes the core of one more partition. */
@@ -114,6 +121,15 @@ static void find_border(struct core *core, const struct class *class, const stru
     }
 }
 
+static void give_tiles(struct core *part, struct tile *first, struct tile *border) {
+    uint64_t words = (uint64_t)(border - first) / 64 + 1;
+    part->own = first;
+    part->border = border;
+    border->is_border = true;
+    part->listed.bits = core_allocate(part, words, sizeof *part->listed.bits);
+    part->listed.words = core_allocate(part, words / 64 + 1, sizeof *part->listed.words);
+}
+
 /* Divides a machine that has its PEs. */
 void divide(struct core *core, uint64_t strings) {
     struct partitions *partitions = core->partitions;
@@ -124,7 +140,7 @@ void divide(struct core *core, uint64_t strings) {
         for (uint32_t tile = partitions->tiles[k]; tile < partitions->tiles[k + 1]; tile++) {
             core->tiles[tile].core = partitions->cores[k];
         }
-        core->tiles[partitions->tiles[k + 1] - 1].is_border = true;
+        give_tiles(partitions->cores[k], &core->tiles[partitions->tiles[k]], &core->tiles[partitions->tiles[k + 1] - 1]);
     }
     for (uint32_t c = 0; c < core->class_count && partitions->count > 1; c++) {
         const struct class *class = &core->classes[c];
@@ -144,7 +160,7 @@ static void free_part(struct core *part) {
         pool_free_all(pools[k]);
     }
     void *arrays[] = {part->heap, part->kept, part->stack, part->arriving.list, part->at_border.list, part->blocks,
-                      part->warnings, part->warned, part->prints.words, part->epoch.pes, part->epoch.operations.list};
+                      part->listed.bits, part->listed.words, part->warnings, part->warned, part->prints.words, part->epoch.pes, part->epoch.operations.list};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);
     }

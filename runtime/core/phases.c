@@ -24,7 +24,7 @@ static uint64_t steps_left(const struct partitions *all, uint64_t budget) {
 }
 
 static bool has_work(const struct core *core) {
-    return core->listed.first != NULL || core->border.first != NULL || core->arriving.count > 0 ||
+    return core->listed_count > 0 || core->border->first != NULL || core->arriving.count > 0 ||
            core->at_border.count > 0 || core->running != NULL;
 }
 
@@ -44,7 +44,7 @@ static void work(void *given, uint32_t part) {
         if (core->running != NULL && !has_to_wait(core, core->running) && core->moves > 0) {
             continue_paused(core);
         }
-        visit_listed(core, &core->listed, UINT64_MAX);
+        visit_listed(core, UINT64_MAX);
     }
     core->without_memory = before;
 }
@@ -57,13 +57,13 @@ static void work_at_border(struct core *core) {
     if (core->running != NULL && core->moves > 0) {
         continue_paused(core);
     }
-    visit_listed(core, &core->border, UINT64_MAX);
+    visit_border(core);
 }
 
 static bool is_worth_it(struct partitions *all) {
     uint32_t many = 0;
     for (uint32_t k = 0; k < all->count; k++) {
-        many += all->cores[k]->listed_count >= all->parallel_from && all->cores[k]->listed.first != NULL;
+        many += all->cores[k]->listed_count > 0 && all->cores[k]->listed_count >= all->parallel_from;
         many += all->cores[k]->running != NULL;
     }
     return many > 1;
@@ -139,7 +139,7 @@ static void advance(struct partitions *all, uint64_t budget) {
     }
     for (uint32_t k = 0; k < all->count; k++) {
         struct core *core = alone(all, k, budget);
-        visit_listed(core, &core->listed, all->count > 1 ? VISITS_ALONE : UINT64_MAX);
+        visit_listed(core, all->count > 1 ? VISITS_ALONE : UINT64_MAX);
     }
 }
 

@@ -84,7 +84,7 @@ def stencil_example() -> ModuleType:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width, height", [(24, 40), (40, 24)])
+@pytest.mark.parametrize("width, height", [(24, 40), (40, 24), (2, 560)])
 def test_stencil(width: int, height: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads compute what numpy does, in as many cycles as one does, and count the same."""
     monkeypatch.setenv(executors.EXECUTOR, "core")
