@@ -25,7 +25,8 @@ class DsrForwardLoadsPass(ModulePass):
 
     The passes after this one then see which descriptor, which queue and which settings an operation has. A load is
     forgotten at a call, and at a branch or loop that loads the register; one with `save_address` is never put in
-    place, since operations move its register on, nor is one of a FIFO, which works differently in a register.
+    place, since operations move its register on, nor is one of a FIFO, which works differently in a register;
+    nor does one stand in for a FIFO's register, which the run reports (DSR-015).
     """
 
     name = "dsr-forward-loads"
@@ -48,7 +49,7 @@ def _forward(block: Block, known: _Known) -> None:
                 load = known.get((op.register.file(), op.register.number))
                 if load is None or load.save_address is not None or isinstance(load.descriptor.type, dsd.FifoType):
                     continue
-                if load.result.type == op.result.type:
+                if op.fifo is None and load.result.type == op.result.type:
                     Rewriter.replace_op(op, [], [load.result])
             case wse.CallOp():
                 known.clear()

@@ -179,6 +179,9 @@ class Code(IntEnum):
     PEs that send (the first << 32 | the second). Found on loading."""
     ORDER_OF_SENDERS = 83
     """Queue, and two PEs that send to it, whose wavelets are kept by their place among all. Found on loading."""
+    STARTS_UNBLOCKED = 84
+    """Row of an asynchronous operation, the task that issued it, its source place: the record's task starts before the
+    operation ends, which then unblocks it."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 

@@ -142,6 +142,8 @@ class Registers:
     def is_for_map(self, operand: SSAValue) -> bool:
         """Return True if an operand is a register that is loaded with `single_step` alone (DSR-069)."""
         match operand.owner:
+            case dsr.LoadOp() as load:
+                return load.single_step is not None
             case dsr.GetDsrOp() as get:
                 register = get.register.file(), get.register.number
                 return register in self._stepped and register not in self._loads

@@ -255,7 +255,7 @@ static inline int run_task(struct core *core, struct pe *pe, uint32_t number, cy
         trace_task(core, pe, task->number, pe->now);
     }
     if (core->races != NULL) {
-        race_start(core, pe, task);
+        race_start(core, pe, task, begin);
     }
     if (core->steps_left != NULL && core->steps_left[pe->number] == 0) {
         fail(core, pe, STEP_LIMIT, task->number, task->row->where, VALUES((int64_t)core->step_limit));

@@ -344,6 +344,7 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
     flight->operation = operation->number;
     flight->task = running_task(pe);
     flight->where = where;
+    flight->unblocks = operation->unblock == NO_TASK ? NO_ROW : pe->class->tasks[operation->unblock].number;
     flight->range_count = 0;
     flight->lates = NULL;
     flight->late_count = flight->late_room = 0;
@@ -391,6 +392,21 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
         }
     }
     check_new(core, pe, &flight, operation->is_async && uses_fabric, receives, now);
+}
+
+/* Finds operations in flight whose ends unblock a task that starts before them. */
+void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin) {
+    struct pe_races *here = races_of(core, pe);
+    for (uint64_t k = 0; k < here->count; k++) {
+        struct flight *flight = &here->flights[k];
+        struct late late = {.time = begin, .code = STARTS_UNBLOCKED, .task = task->number, .where = task->row->where,
+                            .values = {flight->operation, flight->task, flight->where}};
+        if (flight->unblocks == task->number && flight->done == NEVER) {
+            keep_late(core, flight, &late);
+        } else if (flight->unblocks == task->number && flight->done > begin) {
+            tell(core, pe, &late);
+        }
+    }
 }
 
 /* Notes what the operation is known as that is issued. */

@@ -25,6 +25,7 @@ struct flight {
     cycle done;      /* NEVER: not known */
     uint64_t joins;  /* of its PE when it was issued */
     uint32_t operation, task, where;
+    uint32_t unblocks; /* the task that its end unblocks, or NO_ROW */
     bool fills; /* it receives into memory, which is its first range */
     uint32_t range_count;
     struct range ranges[MAX_OPERANDS];
@@ -53,6 +54,7 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives);
 void check_quick(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle issued, int how);
+void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin);
 void bind_flight(struct core *core, const struct pe *pe, const void *key);
 void bind_send(struct core *core, struct pe *pe, const struct send *send);
 void end_flight(struct core *core, struct pe *pe, const void *key, cycle done);
@@ -69,7 +71,10 @@ static inline bool has_to_look(const struct core *core, const struct pe *pe) {
 }
 
 /* Notes that a task starts: one that only instructions of its PE activate has learnt nothing from outside. */
-static inline void race_start(const struct core *core, const struct pe *pe, const struct task *task) {
+static inline void race_start(struct core *core, struct pe *pe, const struct task *task, cycle begin) {
+    if (task->flags & COMPLETION_UNBLOCKS && races_of(core, pe)->count > 0) {
+        check_start(core, pe, task, begin);
+    }
     bool is_local = task->type == LOCAL_TASK && !(task->flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS));
     races_of(core, pe)->joins += !is_local;
     if (task->type == LAUNCH_TASK) {

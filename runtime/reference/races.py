@@ -80,8 +80,21 @@ class Races:
         """What the tasks of each PE may have learnt from outside: starts of tasks that wavelets, completions and hosts
         cause, and ends of operations that take wavelets and that tasks wait for."""
 
-    def start(self, pe: PE, task: Task) -> None:
-        """Note that a task starts: one that only instructions of its PE activate has learnt nothing from outside."""
+    def start(self, pe: PE, task: Task, begin: int) -> None:
+        """Note that a task starts: one that only instructions of its PE activate has learnt nothing from outside.
+
+        Find operations in flight whose ends unblock it.
+        """
+        for flight in self._flights.get(pe.number, ()) if task.row.flags & COMPLETION_UNBLOCKS else ():
+            user = flight.issue.user
+            if flight.issue.settings.unblock == task.number and flight.done > begin:
+                values = (user.operation, user.task, user.where)
+                record = self._machine.finding(pe, Code.STARTS_UNBLOCKED, task.row.where, *values)
+                record["task"], record["cycle"] = task.number, begin
+                if flight.done == NEVER:
+                    flight.keep(Late(begin, Code.STARTS_UNBLOCKED, task.row.where, record))
+                else:
+                    self._machine.note_warning(record)
         is_completed = task.row.flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS)
         if task.row.type != TASK_TYPES.index("local") or is_completed:
             self._joins[pe.number] += 1

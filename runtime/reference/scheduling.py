@@ -66,7 +66,7 @@ def start(machine: Machine, pe: PE, task: Task, begin: int, arguments: list[int]
     """Run a task that is picked at a cycle until it ends or waits."""
     machine.task_runs += 1
     if machine.races is not None:
-        machine.races.start(pe, task)
+        machine.races.start(pe, task, begin)
     if machine.statistics is not None:
         machine.statistics.starts(pe, task, begin)
     pe.task, pe.now = task, begin + machine.timing.task_start

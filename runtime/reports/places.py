@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..fabric.model import NOWHERE, Fabric
 from ..tables.format import NONE
-from ..tables.instructions import REGISTER_FILES, operation_name
+from ..tables.instructions import CONTROL_NUMBER, REGISTER_FILES, operation_name
 
 LOADING = "what is loaded at the start"
 """In place of a task: code that runs before all tasks."""
@@ -45,6 +45,27 @@ class Names:
     def operation(self, row: int, task: int) -> str:
         """Return an operation that a task has issued: "fmacs in @compute"."""
         return f"{operation_name(self.tables['operations'][row])} in @{self.task(task)}"
+
+    def issued_at(self, row: int, task: int) -> str:
+        """Return where the code of a task issues an operation: " at pe.csl:4:3"; empty if in several places."""
+        tables, found, seen = self.tables, set[int](), set[int]()
+        pending = [] if task == NONE else [int(tables["tasks"]["use"][task])]
+        while pending:
+            use = pending.pop()
+            if use in seen or use == NONE:
+                continue
+            seen.add(use)
+            body = tables["bodies"][int(tables["uses"]["body"][use])]
+            behind = int(tables["uses"]["rows"][use]) + int(body["numbers"]) + int(body["descriptors"])
+            slots: list[int] = tables["rows"][behind : behind + int(body["slots"])].tolist()
+            for place in range(int(body["code"]), int(body["code"]) + int(body["length"])):
+                op, slot = int(tables["code"][place][0]), int(tables["code"][place][1])
+                if op == CONTROL_NUMBER["call"]:
+                    pending.append(slots[slot])
+                elif op == CONTROL_NUMBER["apply"] and slots[slot] == row:
+                    found.add(int(tables["code_where"][place]))
+        where = self.where(found.pop()) if len(found) == 1 else None
+        return f" at {where}" if where else ""
 
     def queue(self, row: int) -> str:
         """Return the name of a queue, or of a sink, in messages."""

@@ -71,9 +71,11 @@ class Subject(Names):
         return self.operation(operation, self.finding.task)
 
     def ended(self, operation: int) -> str:
-        """Return the name of the task that the end of an operation starts; empty if the operation says none."""
+        """Return the name of the task that the end of an operation, or the control wavelet that ends it, starts; empty
+        if the operation says none."""
         row = self.tables["operations"][operation]
-        found = next((int(row[name]) for name in ("activate", "unblock") if row[name] != NONE), None)
+        names = ("activate", "unblock", "control_activate", "control_unblock")
+        found = next((int(row[name]) for name in names if row[name] != NONE), None)
         return "" if found is None else self.task(found)
 
     def element(self, word: int) -> str:
@@ -267,7 +269,7 @@ def _walk_too_long(of: Subject) -> str:
 def _together(of: Subject, what: str, remedy: str) -> str:
     later, earlier, task = of.values[:3]
     same = (later, of.finding.task, of.finding.where) == (earlier, task, of.values[5] or of.finding.where)
-    other = "itself, started before," if same else of.operation(earlier, task)
+    other = "itself, started before," if same else f"{of.operation(earlier, task)}{of.issued_at(earlier, task)}"
     return f"{of.doing} and {other} use {what} at the same time on {of.here}; {remedy}"
 
 
@@ -410,6 +412,16 @@ def _unblocks_early(of: Subject) -> str:
         f"{of.operation(operation, task)}, which is asynchronous, still receives on {of.here} when "
         f"@{of.task(of.finding.task)} calls unblock_cmd_stream(), and the host may read what it receives too early; "
         "call it in a task that this operation activates or unblocks when it has ended"
+    )
+
+
+def _starts_unblocked(of: Subject) -> str:
+    operation, task, where = of.values[:3]
+    place = of.where(where)
+    return (
+        f"@{of.task(of.finding.task)} starts on {of.here} before {of.operation(operation, task)}"
+        f"{f' at {place}' if place else ''} has ended, which is asynchronous and unblocks it at its end: nothing has "
+        "blocked it since it was unblocked last; @block it in a comptime block, and again each time that it has started"
     )
 
 
@@ -690,6 +702,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.SUMS_UNWRITTEN: _sums_unwritten,
     Code.ORDER_OF_STREAMS: _order_of_streams,
     Code.ORDER_OF_SENDERS: _order_of_senders,
+    Code.STARTS_UNBLOCKED: _starts_unblocked,
     Code.UNBLOCKS_AGAIN: _unblocks_again,
     Code.NEVER_STARTS: _never_starts,
 }
