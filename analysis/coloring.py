@@ -102,10 +102,10 @@ def color_by_weight(
     *,
     exact: bool = True,
 ) -> dict[Node, int]:
-    """Return the coloring in which the heaviest node has a number that is worth most to it, then the next, and so on.
+    """Return a coloring that gives each node the number worth most to it: the heaviest node chooses first.
 
-    `start` is a coloring that keeps to `fixed`; a node without a weight, and one whose number is worth as much as any
-    that it can have, takes part only as far as others need its number. Of nodes of one weight the earlier comes first.
+    `start` is a coloring that keeps to `fixed`, and the result is its improvement. Nodes without a weight do not choose;
+    their numbers change where a node that chooses needs one of them. Of nodes of one weight the earlier chooses first.
     """
     found, settled = dict(start), dict(fixed)
     heaviest = sorted(
