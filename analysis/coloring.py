@@ -104,8 +104,8 @@ def color_by_weight(
 ) -> dict[Node, int]:
     """Return a coloring that gives each node the number worth most to it: the heaviest node chooses first.
 
-    `start` is a coloring that keeps to `fixed`, and the result is its improvement. Nodes without a weight do not choose;
-    their numbers change where a node that chooses needs one of them. Of nodes of one weight the earlier chooses first.
+    `start` is a coloring that keeps to `fixed`, from which the nodes choose in turn, of one weight the earlier first.
+    Nodes without a weight do not choose; their numbers change where a node that chooses needs one of them.
     """
     found, settled = dict(start), dict(fixed)
     heaviest = sorted(

@@ -164,12 +164,12 @@ class MemcpyResources:
 class Registers:
     """Word addresses of the configuration registers of a PE that are simulated; `targets.wavelets` has their bits.
 
-    That of the base of colors and of switches on WSE-2 are published in programs; all others are assumed.
+    Those of colors, and of switches on WSE-2, are published in programs; all others are assumed.
     """
 
-    addresses: range = range(0x7E00, 0x8000)
+    addresses: range = range(0x7C00, 0x8000)
     """Where registers are."""
-    colors: int = 0x7F20
+    colors: int = 0x7C00
     """Color c at colors + c: its route, pop mode and teardown phase. A multiple of 32, as the next ones."""
     switches: int = 0x7F40
     """Its switch: current position and ring mode; on WSE-2 also positions 1 to 3."""

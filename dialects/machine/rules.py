@@ -35,10 +35,10 @@ def rectangle_problem(width: int, height: int, target: Target) -> str | None:
     return f"the rectangle is {width} x {height} PEs, but {target.name} has {columns} x {rows}; make it smaller"
 
 
-def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool = False) -> None:
+def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool = False, turns: bool = False) -> None:
     """Raise VerifyException unless a router can send a color from all of `receive` to all of `transmit`.
 
-    The color may end there, by going to no port, only where `ends`.
+    The color may end there, by going to no port, only where `ends`, and go back to where it comes from where `turns`.
     """
     for ports, way in ((receive, "from"), (transmit, "to")):
         if not ports and not (ends and way == "to"):
@@ -48,7 +48,7 @@ def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool 
         if len(set(ports)) != len(ports):
             raise VerifyException(f"the route names a port twice in '{way}'; name it once")
     for port in receive:
-        if port in transmit and port != "ramp":
+        if port in transmit and port != "ramp" and not turns:
             raise VerifyException(f"the route sends the color back to {port}, where it comes from; remove one")
 
 

@@ -182,6 +182,13 @@ def _changes(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
+@TABLE.row("@loom_changes_all()", where=Where.PE)
+def _changes_all(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Note that the routes of any color may be changed."""
+    ev.session.changing_colors.update(range(ev.session.target.routable_colors))
+    return VOID
+
+
 @TABLE.row("@loom_names_color(address)", where=Where.PE)
 def _names_color(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     """Refuse what is not the word address of a register of a color; note that the routes of that color are changed."""

@@ -16,7 +16,7 @@ from ...targets.wavelets import WORD_BITS, WORD_MASK
 from .. import control, emit, types
 from ..evaluator import Evaluator
 from ..frames import Frame
-from ..pe import TASK_KINDS, Binding, PeProgram, Rotation, program_place
+from ..pe import TASK_KINDS, Binding, PeProgram, Rotation, color_symbol, program_place
 from ..registry import GUARD, Table, Where
 from ..struct_fields import Fields
 from ..types import Type
@@ -154,12 +154,13 @@ def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.T
 
 
 def _symbol(ev: Evaluator, value: Value, kind: wse.TaskKind, number: int, node: syntax.Node) -> str:
-    """Return the symbol of a task in the IR; for a color or queue without a data task, the queue's."""
+    """Return the symbol of a task in the IR; for a color or queue without a data task, its own."""
     assert ev.pe is not None
     if kind is wse.TaskKind.DATA and not ev.pe.is_bound(kind, number):
         by_color = ev.session.target.data_tasks_by_color
         if value.type is types.COLOR or (value.type is types.DATA_TASK_ID and by_color):
-            return ev.pe.queue(ev, False, None, number, node)
+            ev.pe.queue(ev, False, None, number, node)
+            return color_symbol(number)
         return ev.pe.queue(ev, False, number, None, node)
     return ev.pe.task_symbol(ev, kind, number, node)
 

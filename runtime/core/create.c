@@ -214,9 +214,22 @@ static void prepare_queue(struct core *core, const struct core_input *input, str
     }
 }
 
+/* Lists the tasks that control wavelets start by their ids: control tasks, else the data task that has the id. */
+static void prepare_control_tasks(struct class *class) {
+    memset(class->control_tasks, 0xFF, sizeof class->control_tasks);
+    static const uint8_t types[] = {DATA_TASK, CONTROL_TASK}; /* the later replaces the earlier */
+    for (uint32_t i = 0; i < sizeof types; i++) {
+        for (uint32_t k = 0; k < class->task_count; k++) {
+            const struct task *task = &class->tasks[k];
+            if (task->type == types[i] && task->row->number >= 0 && task->row->number < 64) {
+                class->control_tasks[task->row->number] = (uint16_t)k;
+            }
+        }
+    }
+}
+
 static void prepare_tasks(struct core *core, struct class *class) {
     class->tasks = core_allocate(core, class->task_count, sizeof *class->tasks);
-    memset(class->control_tasks, 0xFF, sizeof class->control_tasks);
     for (uint32_t k = 0; k < class->task_count; k++) {
         struct task *task = &class->tasks[k];
         task->number = class->row->tasks + k;
@@ -235,12 +248,11 @@ static void prepare_tasks(struct core *core, struct class *class) {
             if (task->type == DATA_TASK && class->queues[task->queue].senders == 1) {
                 class->ordered_tasks |= task_bit(k);
             }
-        } else if (task->type == CONTROL_TASK && task->row->number >= 0 && task->row->number < 64) {
-            class->control_tasks[task->row->number] = (uint16_t)k;
         } else if (task->type == LAUNCH_TASK) {
             task->launch = core_allocate(core, task->use->body->arguments, sizeof(int64_t));
         }
     }
+    prepare_control_tasks(class);
 }
 
 static void prepare_pes(struct core *core, const struct core_input *input, struct class *class) {

@@ -258,6 +258,8 @@ class Machine:
             pe.teardown_task = task
         if row.type == TASK_TYPES.index("control"):
             pe.control_tasks[row.number] = task
+        if row.type == TASK_TYPES.index("data"):
+            pe.data_tasks[row.number] = task
         if task.queue is not None:
             task.queue.task = task
             task.queue.control_only = row.type == TASK_TYPES.index("listener")

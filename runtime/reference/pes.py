@@ -80,6 +80,7 @@ class PE:
     tasks: dict[int, Task] = field(default_factory=dict[int, Task])
     """By row, in the order in which they come first."""
     control_tasks: dict[int, Task] = field(default_factory=dict[int, Task])
+    data_tasks: dict[int, Task] = field(default_factory=dict[int, Task])
     """By id."""
     inputs: dict[int, InputQueue] = field(default_factory=dict[int, InputQueue])
     outputs: dict[int, OutputQueue] = field(default_factory=dict[int, OutputQueue])

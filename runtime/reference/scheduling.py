@@ -107,9 +107,10 @@ def _start_with(machine: Machine, pe: PE, task: Task, begin: int, word: int) -> 
 
 
 def _start_control(machine: Machine, pe: PE, taker: Task, queue: InputQueue, begin: int, word: int) -> None:
-    """Begin the control task that a wavelet names by its id."""
+    """Begin the task that a control wavelet names by its id: a control task, or a data task if none has the id."""
     id = word >> CONTROL_TASK_SHIFT & (1 << CONTROL_TASK_BITS) - 1
-    task = pe.control_tasks.get(id + queue.row.control_offset)
+    entry = id + queue.row.control_offset
+    task = pe.control_tasks.get(entry) or pe.data_tasks.get(entry)
     if task is None:
         pe.task, pe.now = taker, begin
         machine.fail(pe, Code.CONTROL_TASK_MISSING, 0, id, queue.number)

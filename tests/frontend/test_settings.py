@@ -319,7 +319,7 @@ def test_a_global_is_not_initialized_by_a_register(csl: Csl) -> None:
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("@set_config(«0x7f22», 1);", "register 0x7f22 is one of color 2; use @set_color_config or"),
+        ("@set_config(«0x7c02», 1);", "register 0x7c02 is one of color 2; use @set_color_config or"),
         ("@set_config(«0x7f45», 1);", "register 0x7f45 is one of color 5"),
         ("@set_config(«0x7f6a», 1);", "register 0x7f6a is one of color 10"),
         ("@set_config(«0x7f00», 1);", "register 0x7f00 is one of a filter; give the color a '.filter'"),
@@ -328,7 +328,7 @@ def test_a_global_is_not_initialized_by_a_register(csl: Csl) -> None:
         ("_ = «@get_config(0x7e01)»;", "register 0x7e01 has no value yet; write one with @set_config before"),
         (
             "@set_config(«0x1234», 1);",
-            "0x1234 is not the address of a configuration register; use an address from 0x7e00",
+            "0x1234 is not the address of a configuration register; use an address from 0x7c00",
         ),
         ("@set_config_unchecked(«0x8000», 1);", "0x8000 is not the address of a configuration register"),
     ],

@@ -162,6 +162,30 @@ def test_control_task(csl: Csl) -> None:
     assert csl.run(text, {"out": "u16"}, layout=ROUTE_TO_SELF)["out"].tolist() == [1, 77]
 
 
+def test_a_color_without_data_task_is_blocked_and_unblocked_at_run_time(csl: Csl) -> None:
+    """Control tasks wait for it (WSE-2, task IDs, "Execution Semantics"); a DSD that reads the color does not."""
+    text = """
+    const control = @import_module("<control>");
+    const wire = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = @get_color(3), .control = true });
+    const data = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = @get_color(3) });
+    const from_wire = @get_dsd(fabin_dsd, .{ .extent = 1, .fabric_color = @get_color(3) });
+    const entry = @get_control_task_id(35);
+    const later = @get_local_task_id(12);
+    const times = @get_local_task_id(13);
+    var out = @zeros([4]u32);
+    var n: u32 = 0;
+    task arrived(data: u16) void { n += 1; out[0] = n; }
+    task open() void { n += 1; out[1] = n; @unblock(@get_color(3)); }
+    task receive() void { out[3] = 8; @mov32(out_dsd, from_wire); @activate(later); @mov32(wire, payload); }
+    const out_dsd = @get_dsd(mem1d_dsd, .{ .base_address = &out, .offset = 2, .extent = 1 });
+    comptime { @bind_control_task(arrived, entry); @bind_local_task(open, later); @bind_local_task(receive, times);
+               @unblock(@get_color(3)); }
+    const payload = control.encode_single_payload(control.opcode.NOP, false, entry, 77);
+    fn main() void { @block(@get_color(3)); @mov32(data, 5); @activate(times); }
+    """
+    assert csl.run(text, {"out": "u32"}, layout=ROUTE_TO_SELF)["out"].tolist() == [2, 1, 5, 8]
+
+
 TABLES = """
 const control = @import_module("<control>");
 const near = @get_color(3);

@@ -167,7 +167,8 @@ const iq = @get_input_queue(2);
 const oq = @get_output_queue(3);
 const command = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = c, .output_queue = oq, .control = true });
 var out = @zeros([4]u16);
-var at: u16 = 0x7f22;
+const register: u16 = if (@is_arch("wse2")) 0x7f22 else 0x7c02;
+var at: u16 = register;
 fn torn() void { out[0] += 1; }
 fn tear_down() void { @mov32(command, switches.ctrl(switches.teardown_cmd_1())); }
 comptime {
@@ -191,14 +192,14 @@ def test_registers_of_a_color(csl: Csl, arch: str) -> None:
     """@get_config, @set_config, a pointer and <tile_config> see one register: RAMP to RAMP, then EAST to WEST too."""
     text = """
     fn main() void {
-      out[0] = @get_config(0x7f22);
+      out[0] = @get_config(register);
       tile.color_config.set_io_direction(c, tile.color_config.fabric_io.RX_EAST);
-      out[1] = @get_config(at, .{.{0x7f20, 0x7f2f}, .{0x7f40, 0x7f4f}});
+      out[1] = @get_config(at, .{.{register - 2, register + 13}, .{0x7f40, 0x7f4f}});
       @set_config(at, @get_config(at) | 1);
       out[2] = @bitcast(*u16, at * 2).*;
       tile.color_config.toggle_io_direction(at, tile.color_config.fabric_io.RX_RAMP);
       tile.color_config.clear_io_direction(c, tile.color_config.fabric_io.TX_RAMP);
-      out[3] = @get_config_unchecked(0x7f22);
+      out[3] = @get_config_unchecked(register);
     }
     """
     assert one_pe(csl, HANDLED + text, arch) == [0x210, 0x250, 0x251, 0x041]
@@ -266,7 +267,7 @@ def test_a_task_of_the_program_for_teardowns(csl: Csl) -> None:
             "0x7fd0 is not the address of a configuration register of PE (0, 0)",
         ),
         (
-            "fn main() void { @set_config(at + 30, 1); }",
+            "fn main() void { @set_config(at + 0x33e, 1); }",
             "0x7f40 is not the address of a configuration register of PE (0, 0)",
         ),
         (

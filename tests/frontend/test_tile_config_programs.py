@@ -118,7 +118,7 @@ def test_directions_one_by_one(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPa
       cc.set_io_direction(c2, io.TX_WEST); flags[0] = @get_config(a);
       cc.toggle_io_direction(blue, io.TX_WEST); flags[1] = @get_config(a);
       cc.toggle_io_direction(a, io.TX_NORTH); flags[2] = @get_config(a);
-      cc.clear_io_direction(0x7f22, io.TX_EAST); flags[3] = @get_config(a);
+      cc.clear_io_direction(if (@is_arch("wse2")) 0x7f22 else 0x7c02, io.TX_EAST); flags[3] = @get_config(a);
       cc.reset_routes(blue, .{ .tx = [3]direction{ NORTH, SOUTH, WEST }, .rx = [1]direction{ RAMP } });
       flags[4] = @get_config(a);
       cc.reset_routes(c2, .{ .tx = NORTH, .rx = EAST }); flags[5] = @get_config(a);
@@ -360,6 +360,7 @@ def test_what_waits_passes_by_the_routes_of_the_cycle_in_which_it_does(
     """Wavelets wait at a router in teardown; soon after it is opened it is turned, with some of them still to come."""
     text = """
     var waits: i32 = 0;
+    const register: u16 = if (@is_arch("wse2")) 0x7f22 else 0x7c02;
     comptime {
       @set_local_color_config(c2, .{ .teardown = x == 1,
         .routes = .{ .rx = if (x == 0) RAMP else WEST, .tx = if (x == 0) EAST else RAMP } });
@@ -370,8 +371,8 @@ def test_what_waits_passes_by_the_routes_of_the_cycle_in_which_it_does(
       if (x == 1) {
         for (@range(i16, 30)) |i| { waits += 1; }
         // From the west to the ramp, and then to the east.
-        @set_config(0x7f22, 16 | 1 << 5);
-        @set_config(0x7f22, 2 | 1 << 5);
+        @set_config(register, 16 | 1 << 5);
+        @set_config(register, 2 | 1 << 5);
       }
     }
     """
@@ -866,3 +867,67 @@ def test_a_branch_that_leaves_the_grid_is_named(csl: Csl) -> None:
     """
     with pytest.raises(LoomError, match="sends them to the east, off the grid; end it there, at the ramp"):
         csl.start(BEGIN + text, {"got": "u32"}, arch="wse3", width=2, params=".x = x").launch("main")
+
+
+@ARCHITECTURES
+def test_registers_through_pointers(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`target` has addresses in bytes, which pointers take: PE 1 adds its ramp to the route that passes it by."""
+    text = """
+    const register: u16 = @as(u16, tile.target.addresses.COLOR_CONFIG) + @get_int(c2) * tile.target.word_size;
+    comptime {
+      const to = if (x < 2) EAST else RAMP;
+      @set_local_color_config(c2, .{ .routes = .{ .rx = if (x == 0) RAMP else WEST, .tx = to } });
+      if (x > 0) { @bind_data_task(took, data2); }
+    }
+    fn main() void {
+      if (x == 1) { @bitcast(*u16, register).* |= 16; }
+    }
+    fn send() void {
+      if (x == 0) { @mov32(out2(8), values(0, 8)); }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 3, ("main", "send"))
+    assert [values[:8] for values in got] == [[0] * 8, [*range(1, 9)], [*range(1, 9)]]
+
+
+@ARCHITECTURES
+def test_a_control_wavelet_names_a_data_task(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It starts the task with the id, which takes the low half of the wavelet."""
+    text = """
+    task half(value: u16) void { keep(value); }
+    comptime {
+      @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP } });
+      @bind_data_task(half, data2);
+    }
+    fn main() void {
+      @mov32(out2(1), 0x50007);
+      @mov32(command2, 2 << 16 | 9);
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch)
+    assert got[0][:3] == [7, 9, 0]
+
+
+@ARCHITECTURES
+def test_a_switch_turns_a_color_around(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A position may lead to a port that the color comes from: PE 1 takes three values and sends them back."""
+    text = """
+    task back(value: u32) void {
+      keep(value);
+      if (x == 1 and at == 3) { @mov32(out2(3), taken(0, 3)); }
+    }
+    comptime {
+      @bind_data_task(back, data2);
+      const side = if (x == 0) EAST else WEST;
+      @set_local_color_config(c2, .{ .routes = .{ .rx = .{ RAMP, side }, .tx = RAMP },
+        .switches = .{ .pos1 = .{ .tx = side }, .ring_mode = true, .current_switch_pos = if (x == 0) 1 else 0 } });
+    }
+    fn main() void {
+      if (x == 0) {
+        @mov32(out2(3), values(4, 3));
+        @mov32(command2, ctl.encode_single_payload(ctl.opcode.SWITCH_ADV, true, {}, 0));
+      }
+    }
+    """
+    got, _ = run(csl, text, arch, monkeypatch, 2)
+    assert [values[:4] for values in got] == [[5, 6, 7, 0], [5, 6, 7, 0]]
