@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import index
-from pathlib import Path
 from typing import Any, TypeAlias, cast, get_args
 
 import numpy as np
@@ -29,20 +28,25 @@ from ..dialects.scalar_types import element_dtype
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
 from ..passes.pto_bind_launch_arguments import BOUND, bind_launch_arguments
+from ..passes.pto_infer_kernel_kinds import infer_kernel_kinds
 from ..runtime import Deadlock, Machine
 from ..runtime.places import Array
 from ..targets import LANES
 from . import machines
 from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
 from .pto_dry_run import estimate, trace_of
+from .pto_sources import Source, kernel_text
 
 __all__ = [
-    "Argument", "Finding", "Parameter", "Printed", "Program", "Result", "check", "compare", "differences", "launch",
-    "run",
+    "Argument", "Arguments", "Finding", "Parameter", "Printed", "Program", "Result", "check", "compare", "differences",
+    "kernel_text", "launch", "run",
 ]  # fmt: skip
 
 Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
 """An array for a pointer, a number for a scalar."""
+
+Arguments: TypeAlias = "Mapping[str, Argument | None] | Sequence[Argument | None]"
+"""Arguments by name, or all in the order in which the kernel takes them; None for an array that is not given."""
 
 OUTSIDE = "outside-tensor"
 """The code of a dry run's finding whose numbers an error of a run lacks."""
@@ -100,7 +104,7 @@ class Program:
 
     def __init__(
         self,
-        source: Path | str | ModuleOp,
+        source: Source,
         *,
         arch: Behavior = "ideal",
         blocks: int = 1,
@@ -117,6 +121,7 @@ class Program:
         if lanes is not None and not 1 <= lanes <= LANES:
             raise LoomError(f"a block has 1 to {LANES} vector cores, not {lanes}")
         module = parse_kernels(source).clone()
+        infer_kernel_kinds(module)
         bind_launch_arguments(module)
         self.arch: Behavior = arch
         self.blocks = blocks
@@ -145,6 +150,7 @@ class Program:
         """What is launched, with its arguments: cube and vector cores may both have a part of it."""
         if not self.kernels:
             raise LoomError("the program has no kernel that can be launched")
+        _check_names(self.kernels)
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -163,6 +169,22 @@ class Program:
         return machines.load(self.module, prompt=prompt)
 
 
+def _check_names(kernels: Sequence[tuple[str, Sequence[Parameter]]]) -> None:
+    """Raise LoomError for one name of a pointer and a number: equal names are one argument."""
+    first: dict[str, tuple[str, Parameter]] = {}
+    for kernel, parameters in kernels:
+        for parameter in parameters:
+            other, known = first.setdefault(parameter.name, (kernel, parameter))
+            if (known.pointed is None) != (parameter.pointed is None):
+                what, otherwise = (
+                    ("a pointer", "a number") if parameter.pointed is not None else ("a number", "a pointer")
+                )
+                raise LoomError(
+                    f"argument '{parameter.name}' is {what} of @{kernel} and {otherwise} of @{other}; equal names are "
+                    "one argument, so rename one"
+                )
+
+
 def _parameters(export: flow.ExportOp) -> list[Parameter]:
     units = export.parent_op()
     assert isinstance(units, flow.UnitsOp)
@@ -179,30 +201,39 @@ def _parameters(export: flow.ExportOp) -> list[Parameter]:
 
 @deep_nesting()
 def run(
-    source: Path | str | ModuleOp,
+    source: Source,
     *,
     arch: Behavior = "ideal",
     blocks: int = 1,
     lanes: int | None = None,
-    arguments: Mapping[str, Argument] | None = None,
+    arguments: Arguments | None = None,
     order: str | None = None,
     repeat: int = 1,
     step_limit: int | None = None,
     check: bool = True,
     times: bool = False,
 ) -> Result:
-    """Run a program: its arguments by name, arrays for pointers, numbers for the rest.
+    """Run a program; return what it has done.
 
-    `arch` is how pipes behave. An array keeps its type, that of what the pointer points to or unsigned integers of its
-    width, and is not changed: `Result.arrays` has the new ones. An array that is not given starts as zeros, if the
-    text says how large it is. `lanes` are the vector cores of a block, `repeat` launches the kernels so often in a
-    row. With `check`, a dry run looks for what a run does not show: unordered accesses, tiles never written. With
-    `times`, `Result.statistics` has an estimate of cycles, occupancy and waits of each core, in one launch.
+    - `source`: a file, the text of kernels, an xDSL module, or a kernel written in Python (see `kernel_text`).
+    - `arch`: how pipes behave, "ideal" as documented, "a2a3" or "a5" as on a chip.
+    - `blocks`: blocks of one cube core and its vector cores; `lanes`: vector cores of a block, by default as many as
+      the pipes need.
+    - `arguments`: arrays for pointers, numbers for the rest, by name, or a list in the order of the kernel's
+      parameters, as at a launch in PTOAS's DSL. An array may have any shape; its elements have the type that the
+      pointer points to, or are unsigned integers of its width with their bits. It is not changed: `Result.arrays` has
+      the new one, of its shape and type. An array that is not given, or None, starts as zeros, flat, if the text says
+      how large it is.
+    - `order`: "eager", each core running as far as it can, or "prompt", the others first after every push.
+    - `repeat`: launches in a row, each on what the one before has left.
+    - `step_limit`: steps of the engine after which the run ends with an error.
+    - `check`: look, in a dry run, for what a run does not show: unordered accesses, tiles never written.
+    - `times`: `Result.statistics` has an estimate of cycles, occupancy and waits of each core, in one launch.
 
     Raises LoomError for what cannot be run, and Deadlock for a program that waits for what never comes.
     """
     program = Program(source, arch=arch, blocks=blocks, lanes=lanes, check=check, times=times)
-    return launch(program, arguments or {}, order=order, repeat=repeat, step_limit=step_limit)
+    return launch(program, {} if arguments is None else arguments, order=order, repeat=repeat, step_limit=step_limit)
 
 
 def whole_number(value: object, what: str) -> int:
@@ -215,7 +246,7 @@ def whole_number(value: object, what: str) -> int:
 
 def launch(
     program: Program,
-    arguments: Mapping[str, Argument],
+    arguments: Arguments,
     *,
     order: str | None = None,
     repeat: int = 1,
@@ -278,9 +309,28 @@ class Bound:
     """What the caller gave, or zeros."""
 
 
-def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) -> dict[str, Bound]:
+def _named(program: Program, arguments: Arguments) -> Mapping[str, Argument | None]:
+    """Return arguments by name; raises LoomError for those in order if kernels differ in what they take."""
+    if isinstance(arguments, Mapping):
+        return arguments
+    if not isinstance(arguments, Sequence) or isinstance(arguments, str):
+        raise LoomError(f"arguments are {type(arguments).__name__}; give a dict by name, or a list in order")
+    orders = {kernel: tuple(parameter.name for parameter in parameters) for kernel, parameters in program.kernels}
+    first, names = next(iter(orders.items()))
+    other = next((kernel for kernel, order in orders.items() if order != names), None)
+    if other is not None:
+        raise LoomError(
+            f"@{first} and @{other} take different arguments; give them by name: {', '.join(program.parameters)}"
+        )
+    if len(arguments) != len(names):
+        raise LoomError(f"@{first} takes {len(names)} arguments ({', '.join(names)}), and {len(arguments)} are given")
+    return dict(zip(names, arguments, strict=True))
+
+
+def bind(program: Program, machine: Machine, arguments: Arguments) -> dict[str, Bound]:
     """Place arrays in global memory; return the launch arguments of the kernels."""
     parameters = program.parameters
+    arguments = _named(program, arguments)
     for name, given in arguments.items():
         if name in BOUND and name not in parameters:
             _check_bound(name, given, program.blocks)
@@ -340,7 +390,7 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Argument]) 
     return bound
 
 
-def _check_bound(name: str, given: Argument, blocks: int) -> None:
+def _check_bound(name: str, given: Argument | None, blocks: int) -> None:
     """Raise LoomError for an argument that each core has from the launch, unless it is what all cores have."""
     asked = BOUND[name]
     of_all = blocks if asked is GetBlockNumOp else 0 if asked is GetBlockIdxOp and blocks == 1 else None
@@ -391,11 +441,11 @@ def _core(column: int) -> str:
 
 
 def compare(
-    source: Path | str | ModuleOp,
+    source: Source,
     *,
     blocks: int = 1,
     lanes: int | None = None,
-    arguments: Mapping[str, Argument] | None = None,
+    arguments: Arguments | None = None,
     order: str | None = None,
     repeat: int = 1,
     step_limit: int | None = None,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, get_args
 
 from xdsl.dialects import arith, scf
@@ -26,7 +25,6 @@ from ..diagnostics.findings import Finding
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context
-from ..dialects.ir_text import parse_ir, text_of
 from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
 from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
@@ -36,14 +34,17 @@ from ..dialects.verification import located, verify
 from ..operations.pipe_protocol import Behavior
 from ..passes import get_all_passes
 from ..passes.pto_bind_launch_arguments import bind_launch_arguments
+from ..passes.pto_infer_kernel_kinds import infer_kernel_kinds, uses_core
 from ..passes.pto_infer_slots import tradeoffs_of_pipe
 from ..targets import COSTS
 from .pto_dry_run import rings_opened_at, trace_of
+from .pto_sources import KernelText, Source, read_source
 
 MAX_CHECKED_STEPS = 6_000
 """Steps of a dry run, after which what may go wrong is left to a run."""
 
 FRONT_END = (
+    "pto-infer-kernel-kinds",
     "pto-bind-launch-arguments",
     "pto-assign-default-frontend-pipe-id",
     "pto-infer-slots",
@@ -63,20 +64,22 @@ REJECTED = "rejected"
 """The code of findings of the parser, the verifier and the passes."""
 
 
-def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
-    """Return the program in a file or a text, or a module; raises LoomError if it cannot be read or has no kernel."""
+def parse_kernels(source: Source | KernelText) -> ModuleOp:
+    """Return the program of a source, or a module; raises LoomError if it cannot be read or has no kernel."""
     if isinstance(source, ModuleOp):
         module, name = source, None
     else:
-        text, name = text_of(source)
-        module = parse_ir(context(), text, name)
+        text = source if isinstance(source, KernelText) else read_source(source)
+        module, name = text.parse(), text.name
     operations = list(walk(module))
-    kernels = any(isinstance(op, SectionOp) or (isinstance(op, FuncOp) and kernel_kind(op)) for op in operations)
+    kernels = any(
+        isinstance(op, SectionOp) or (isinstance(op, FuncOp) and kernel_kind(op)) or uses_core(op) for op in operations
+    )
     # What only a kernel may do is told by who checks it.
     if not kernels and not any(isinstance(op, OpenPipeOp | PipeUseOp) for op in operations):
         raise LoomError(
-            "there is no kernel; write a func.func with pto.kernel_kind = #pto.kernel_kind<cube> or <vector>, or one "
-            "with pto.section.cube and pto.section.vector",
+            "there is no kernel; write a func.func with operations on tiles, with pto.kernel_kind = "
+            "#pto.kernel_kind<cube> or <vector>, or with pto.section.cube and pto.section.vector",
             name,
         )
     for op in operations:
@@ -86,7 +89,7 @@ def parse_kernels(source: Path | str | ModuleOp) -> ModuleOp:
 
 
 @deep_nesting()
-def check(source: Path | str | ModuleOp, arch: Behavior | None = None) -> list[Finding]:
+def check(source: Source, arch: Behavior | None = None) -> list[Finding]:
     """Return the findings that the text of a program decides, in the order of the text.
 
     Without `arch` it is checked for the chip its module names, or else for every chip it is written for: one with
@@ -96,9 +99,10 @@ def check(source: Path | str | ModuleOp, arch: Behavior | None = None) -> list[F
     """
     if arch is not None:
         check_behavior(arch)
-    name = None if isinstance(source, ModuleOp) else text_of(source)[1]
+    read = source if isinstance(source, ModuleOp) else read_source(source)
+    name = read.name if isinstance(read, KernelText) else None
     try:
-        module = parse_kernels(source)
+        module = parse_kernels(read)
     except LoomError as error:
         return [_rejected(error, name)]
     archs: list[Behavior] = [arch] if arch is not None else [*chips_of(module)]
@@ -143,7 +147,7 @@ class PipeSlots:
 
 
 @deep_nesting()
-def slots_of(source: Path | str | ModuleOp, arch: Behavior | None = None) -> list[PipeSlots]:
+def slots_of(source: Source, arch: Behavior | None = None) -> list[PipeSlots]:
     """Return the cost and effect of numbers of slots of each pipe; without `arch`, on the program's first chip.
 
     It is known of pipes with one kernel at each end whose schedules follow from constants. Raises LoomError for a
@@ -152,6 +156,7 @@ def slots_of(source: Path | str | ModuleOp, arch: Behavior | None = None) -> lis
     if arch is not None:
         check_behavior(arch)
     module = parse_kernels(source).clone()
+    infer_kernel_kinds(module)
     bind_launch_arguments(module)
     verify(module)
     behavior = arch or chips_of(module)[0]
@@ -214,6 +219,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
     chip = arch if arch != "ideal" else chips_of(module)[0]
     module = module.clone()
     try:
+        infer_kernel_kinds(module)
         bind_launch_arguments(module)
         set_target_arch(module, chip)
         verify(module)
@@ -256,8 +262,8 @@ def prepare(
 ) -> None:
     """Run the compiler's passes on a module, for `chip`; raises LoomError where one rejects it.
 
-    With `lower`, the options of that pass, it becomes a program of `flow`. Without `verify_each` only what comes in and
-    what comes out is verified; what comes in is not if it is `verified` already. `placed` is called with the module
+    With `lower`, the options of that pass, it becomes a program of `flow`. Without `verify_each` only what comes in
+    and that program are verified; what comes in is not if it is `verified` already. `placed` is called with the module
     once tiles and buffers have addresses.
     """
     set_target_arch(module, chip)
@@ -291,7 +297,7 @@ def prepare(
             passes[name]()(**options).apply(context(), module)
         except DiagnosticException as error:
             raise located(error) from None
-        if verify_each or name == chosen[-1][0]:
+        if verify_each or (lower is not None and name == chosen[-1][0]):
             verify(module)
         if placed is not None and name == PLACED:
             placed(module)

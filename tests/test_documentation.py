@@ -118,7 +118,9 @@ def without_wall_time(text: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/emitting.md", "docs/pto.md", "examples/pto/README.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/python.md", "docs/emitting.md", "docs/pto.md", "docs/pto-python.md", "examples/pto/README.md"]
+)
 def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     examples = blocks(ROOT / page, "python")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -54,7 +55,7 @@ def parser() -> Parser:
         allow_abbrev=False,
     )
     check.set_defaults(command=_check)
-    check.add_argument("file", metavar="FILE", help="kernels (.pto)")
+    check.add_argument("file", metavar="FILE", help="kernels (.pto); - for stdin")
     check.add_argument(
         "--arch",
         choices=archs,
@@ -73,7 +74,7 @@ def parser() -> Parser:
         allow_abbrev=False,
     )
     run.set_defaults(command=_run)
-    run.add_argument("file", metavar="FILE", help="kernels (.pto)")
+    run.add_argument("file", metavar="FILE", help="kernels (.pto); - for stdin")
     run.add_argument(
         "--arch", choices=archs, default="ideal", help="how pipes behave: as documented (default), or as on a chip"
     )
@@ -120,14 +121,22 @@ def parser() -> Parser:
     return found
 
 
+def _source(file: str) -> Path | str:
+    """Return a file, or the text that stdin has."""
+    from ..dialects.ir_text import decode_text
+
+    return decode_text(sys.stdin.buffer.read(), "stdin") or "\n" if file == "-" else Path(file)
+
+
 def _check(arguments: argparse.Namespace) -> int:
     from ..host.garbage_collection import collector_paused
     from ..host.pto_check import REJECTED, check, slots_of
 
     if arguments.json and arguments.slots:
         raise LoomError("--slots prints text; leave out --json")
+    source = _source(arguments.file)
     with collector_paused():
-        findings = check(Path(arguments.file), arguments.arch)
+        findings = check(source, arguments.arch)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -135,7 +144,7 @@ def _check(arguments: argparse.Namespace) -> int:
             print(finding)
         print(f"{arguments.file}: {_summary(findings)}")
     if arguments.slots and not any(finding.code == REJECTED for finding in findings):
-        for pipe in slots_of(Path(arguments.file), arguments.arch):
+        for pipe in slots_of(source, arguments.arch):
             print(shown(f"{pipe.location}: {pipe.label}:{'' if pipe.tradeoffs else ' depends on values'}"))
             for tradeoff in pipe.tradeoffs:
                 cycles = pipe.cycles.get(tradeoff.slots)
@@ -158,6 +167,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from ..runtime import Deadlock
     from .loom import read_array
 
+    source = _source(arguments.file)
     with Outputs() as outputs:
         values = {
             name: read_array(value) if value.endswith(".npy") else number(value, f"argument '{name}'")
@@ -170,7 +180,7 @@ def _run(arguments: argparse.Namespace) -> int:
         }
         runs: dict[Behavior, Result | LoomError] = {}
         if arguments.compare:
-            runs = compare(Path(arguments.file), arguments=values, **options)
+            runs = compare(source, arguments=values, **options)
             result = runs[arguments.arch]
             if isinstance(result, LoomError):
                 if any(isinstance(other, Result) for other in runs.values()):
@@ -178,7 +188,7 @@ def _run(arguments: argparse.Namespace) -> int:
         else:
             try:
                 result = run(
-                    Path(arguments.file), arch=arguments.arch, arguments=values, times=stats is not None,
+                    source, arch=arguments.arch, arguments=values, times=stats is not None,
                     check=not arguments.no_check, **options,
                 )  # fmt: skip
             except Deadlock as error:

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from xdsl.dialects.func import FuncOp
 
 from ...analysis.pto.dry_run.trace import Kind, Trace
+from ...dialects.pto.frontend_pipes import PopOp
+from ...dialects.pto.internal_pipes import TPopOp
 from ...dialects.pto.kernels import function_of
+from ...dialects.pto.tiles import TExtractOp, TileOperation, TLoadOp, TMovOp, TStoreOp, is_product
+from ...dialects.traversal import walk
 from .hazard import Hazard
 
 CODES = (
@@ -24,11 +28,32 @@ CODES = (
 def find_in_trace(trace: Trace) -> Iterator[Hazard]:
     """Yield the problems that a dry run has met; an outline, whose data comes from nowhere, has no tiles to miss."""
     kinds: dict[FuncOp | None, set[Kind]] = {}
-    for step in trace.steps:
-        kinds.setdefault(function_of(step.op), set()).add(step.kind)
     for problem in trace.problems.values():
-        done = kinds.get(function_of(problem.op), set())
+        function = function_of(problem.op)
+        if function not in kinds:
+            kinds[function] = set() if function is None else _kinds_in(function)
+        done = kinds[function]
         works = done & {"load", "product"} or ("store" in done and done & {"pop", "compute"})
         if problem.code == "unwritten-tile" and not ("load" in done if problem.may else works):
             continue
         yield Hazard(problem.code, problem.op, problem.message, "warning" if problem.may else "error")
+
+
+def _kinds_in(function: FuncOp) -> set[Kind]:
+    """Return what a function does with tiles, also where this run did not come by."""
+    found: set[Kind] = set()
+    for op in walk(function):
+        match op:
+            case TLoadOp():
+                found.add("load")
+            case TStoreOp():
+                found.add("store")
+            case PopOp() | TPopOp():
+                found.add("pop")
+            case TMovOp() | TExtractOp():
+                pass
+            case TileOperation():
+                found.add("product" if is_product(op) else "compute")
+            case _:
+                pass
+    return found

@@ -87,6 +87,11 @@ class TileOperation(IRDLOperation):
         return cast(SSAValue, getattr(self, "dst"))  # noqa: B009
 
 
+def is_product(op: Operation) -> bool:
+    """Return True for the products of matrices, which the cube computes."""
+    return op.name.startswith(("pto.tmatmul", "pto.tgemv"))
+
+
 def _tile(op: Operation, operand: SSAValue, place: str) -> TileBufType:
     """Return the type of an operand; raises VerifyException unless it is a tile."""
     if not isinstance(operand.type, TileBufType):

@@ -36,6 +36,7 @@ from ...dialects.pto.kernels import (
     SectionOp,
     SetFftsOp,
     SyncAllOp,
+    core_of,
     kernel_kind,
 )
 from ...dialects.pto.memory import (
@@ -174,6 +175,11 @@ class KernelLowering:
             self.pipes.close(pipe)
         return ended
 
+    def _is_of_another_core(self, op: Operation) -> bool:
+        """Return True if only sections for the other kind of core use a tile or part, which this core may not reach."""
+        uses = list(op.results[0].uses)
+        return bool(uses) and all(core_of(use.operation) not in (None, self.core) for use in uses)
+
     def _operation(self, op: Operation) -> None:
         match op:
             case TileOperation():
@@ -184,6 +190,8 @@ class KernelLowering:
                 self.control_flow.select(op)
             case _ if op.dialect_name() in SCALAR_DIALECTS:
                 self._copy(op)
+            case AllocTileOp() | PartitionViewOp() if self._is_of_another_core(op):
+                pass
             case AllocTileOp():
                 self._allocate(op)
             case PartitionViewOp():

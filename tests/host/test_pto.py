@@ -499,7 +499,9 @@ def test_programs_given_as_text() -> None:
     assert pto.check(text) == []
     (finding,) = pto.check(text.replace("pto.tadd", "pto.tada"))
     assert (finding.code, finding.location) == ("rejected", "<text>:16:3")
-    with pytest.raises(LoomError, match="5 is not a program; give a file, IR text or an xDSL module"):
+    with pytest.raises(
+        LoomError, match="5 is not a program; give a file, the text of kernels, an xDSL module, a kernel"
+    ):
         pto.run(5)  # pyright: ignore[reportArgumentType]
 
 

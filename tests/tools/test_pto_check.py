@@ -143,7 +143,7 @@ def test_an_empty_file(run_loom: Run, pto: Write, text: str) -> None:
 def test_a_file_without_kernels(run_loom: Run, pto: Write, text: str) -> None:
     outcome = run_loom("pto", "check", pto(text))
     assert outcome.status == 1
-    assert "error: there is no kernel; write a func.func with pto.kernel_kind = #pto.kernel_kind<cube>" in outcome.out
+    assert "error: there is no kernel; write a func.func with operations on tiles, with pto" in outcome.out
 
 
 def test_text_that_does_not_parse(run_loom: Run, pto: Write) -> None:

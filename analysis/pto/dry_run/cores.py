@@ -36,6 +36,7 @@ from ....dialects.pto.kernels import (
     SectionCubeOp,
     SectionVectorOp,
     SyncAllOp,
+    core_of,
     kernel_kind,
 )
 from ....dialects.pto.memory import (
@@ -51,7 +52,7 @@ from ....dialects.pto.memory import (
     SubViewOp,
     TReshapeOp,
 )
-from ....dialects.pto.tiles import TableOperation, TCvtOp, TileOperation, TLoadOp, TPrintOp, TStoreOp
+from ....dialects.pto.tiles import TableOperation, TCvtOp, TileOperation, TLoadOp, TPrintOp, TStoreOp, is_product
 from ....dialects.pto.types import DYNAMIC, PtrType, TensorViewType, TileBufType, element_bytes
 from ....operations import pipe_protocol
 from ..schedules import folded
@@ -115,9 +116,11 @@ class CoreRun:
     def run(self, arguments: Mapping[str, Any]) -> Waiting:
         """Execute the kernels that are launched, one after the other."""
         for function in self.program.launched:
-            given = [
-                arguments.get(argument.name_hint or f"arg{argument.index}") for argument in function.body.blocks[0].args
-            ]
+            given: list[Any] = []
+            for argument in function.body.blocks[0].args:
+                value = arguments.get(argument.name_hint or f"arg{argument.index}")
+                # One name may be a pointer of one kernel and a number of another, which a run refuses.
+                given.append(value if isinstance(value, Pointer) == isinstance(argument.type, PtrType) else None)
             yield from self.function(function, given)
 
     def function(self, function: FuncOp, arguments: Sequence[Any]) -> Waiting:
@@ -304,8 +307,10 @@ class CoreRun:
         if not isinstance(whole, View):
             return
         offsets, sizes = ([self.values.get(value) for value in each] for each in (op.offsets, op.sizes))
+        # A function for both kinds of cores may name parts that only the other kind uses.
+        is_used = any(core_of(use.operation) in (None, self.kind) for use in op.result.uses)
         for place, (offset, size, limit) in enumerate(zip(offsets, sizes, whole.extents, strict=False)):
-            if offset is None or size is None or limit is None:
+            if offset is None or size is None or limit is None or not is_used:
                 continue
             if offset < 0 or size < 0 or offset + size > limit:
                 self.trace.report(
@@ -853,7 +858,7 @@ def _kind_of(op: TileOperation, result: Any, operands: Sequence[Any]) -> tuple[K
     if isinstance(op, TStoreOp):
         of_acc = source is not None and source.space is AddressSpace.ACC
         return "store", HardwarePipe.FIX if of_acc else HardwarePipe.MTE3
-    if op.name.startswith(("pto.tmatmul", "pto.tgemv")):
+    if is_product(op):
         return "product", HardwarePipe.M
     if isinstance(result, Tile) and source is not None and (result.space is not source.space):
         if source.space is AddressSpace.ACC:
