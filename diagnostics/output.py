@@ -15,6 +15,7 @@ Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 
 _PLACE = re.compile(r"(?P<file>.*?)(:(?P<line>\d+))?(:(?P<column>\d+))?", re.DOTALL)
 _RULE = re.compile(r"\(([A-Z]{2,4}-\d{2,3})\b")
+_LINT = re.compile(r" \[([a-z]+(?:-[a-z]+)+)\]$")
 _LINE = re.compile(r"((?P<place>.*?): )??(?P<severity>error|warning|remark|note): (?P<message>.*)", re.DOTALL)
 
 
@@ -42,13 +43,14 @@ def of_a_tool() -> Generator[None]:
 def record(severity: Severity, message: str, location: str | None, notes: Sequence[Any] = ()) -> dict[str, Any]:
     """Return the JSON object of a diagnostic: severity, message, code, file, line, column, and notes of the same form.
 
-    `code` is the rule of rules.md that the message names, None if it names none. `location` is `file:line:column`, a
+    `code` is that at the end of the message, as [unused-queue], else the rule of rules.md that it names, None without
+    both. `location` is `file:line:column`, a
     file alone, or None.
     """
     found = _PLACE.fullmatch(location or "")
     assert found is not None
     line, column = found["line"], found["column"]
-    rule = _RULE.search(message)
+    rule = _LINT.search(message) or _RULE.search(message)
     return {
         "severity": severity,
         "message": message,

@@ -34,6 +34,7 @@ from . import (
     packing,
     recovery,
     types,
+    unused_globals,
 )
 from .blocks import run_whole
 from .builtins.exports import Export, Name, host_element, unify_export_types
@@ -240,6 +241,8 @@ class _Compiler:
             ev.frame = ev.frames[-1]
             ev.fail_for_lack(blocks[0], "the layout does not set a rectangle; call @set_rectangle first")
         ev.frame = Frame(module, comptime=True)
+        if self.session.options.lint:
+            unused_globals.note(ev)
         return ev, module
 
     def _is_code(self, ev: Evaluator) -> bool:
@@ -461,6 +464,8 @@ class Assembly:
         if settings:
             op.attributes[CONFIGURATION] = configuration_attr(settings)
         op.location = location(module.file.source, module.file)
+        if session.options.lint:
+            unused_globals.note(ev)
         return pe, op
 
     def _check_exports(self, exports: list[tuple[PeProgram, Export]]) -> None:

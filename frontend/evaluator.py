@@ -142,6 +142,8 @@ class Session:
         self.queues: dict[tuple[str, int, bool, int], bool] = {}
         """True if a PE program uses a queue that the program initializes: by file and place of @initialize_queue,
         whether it is an output queue, and id."""
+        self.unused: dict[tuple[str, int, str], Diagnostic | None] = {}
+        """Global variables by file, place and name: the mistake of one that no PE program uses, else None."""
         self.mistakes: Mistakes | None = None
         """The errors found so far while all of a program are looked for; None if the first ends the compilation."""
 

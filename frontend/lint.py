@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..analysis.wse.lint import Declared, Seen, unused_queue, unwritten
+from ..analysis.wse.lint import Declared, Seen, coded, unused_queue, unwritten
 from ..csl import syntax
 from ..dialects import wse
+from . import unused_globals
 from .modules import is_of_library
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ def lint(session: Session, program: wse.ProgramOp) -> list[str]:
     """Return warnings about a program, in the order of its files and of their lines."""
     files = [file for file in session.files.all() if not is_of_library(file.source)]
     order = {file.source.path: number for number, file in enumerate(files)}
-    found = [*_unnamed(files), *_unused_queues(session, files), *_never_used(session, program, files)]
+    found = [
+        *_unnamed(files),
+        *_unused_queues(session, files),
+        *_never_used(session, program, files),
+        *_mistaken(session),
+    ]
     found.sort(key=lambda each: (order.get(each.source.path, len(order)), each.start))
     return list(dict.fromkeys(map(str, found)))
 
@@ -69,7 +75,8 @@ def _unnamed(files: Sequence[syntax.File]) -> Iterator[_Warning]:
     for source, node in tasks:
         if not names[node.name]:
             advice = "bind it to an id, as with @bind_local_task in a comptime block, or remove it"
-            yield _Warning(source, node.start, f"task '{node.name}' is never bound; {advice}")
+            message = coded("unbound-task", f"task '{node.name}' is never bound; {advice}")
+            yield _Warning(source, node.start, message)
 
 
 def _unused_queues(session: Session, files: Sequence[syntax.File]) -> Iterator[_Warning]:
@@ -113,6 +120,13 @@ def _is_named_once(file: syntax.File, queue: syntax.Expression) -> bool:
             if isinstance(node, syntax.Builtin) and node.name == queue.name
         )
     return False
+
+
+def _mistaken(session: Session) -> Iterator[_Warning]:
+    """Yield the mistakes of globals that nothing uses, which would be errors otherwise."""
+    for name, mistake in unused_globals.warnings(session):
+        message = f"{mistake.message}; this is no error only because nothing uses '{name}'"
+        yield _Warning(mistake.source, mistake.start, coded("unused-mistake", message))
 
 
 # In the IR

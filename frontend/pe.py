@@ -530,10 +530,12 @@ class PeProgram:
                 color = bound
                 if color is None and (output, id) not in self.reported_queues:
                     self.reported_queues.add((output, id))
+                    by = "with @initialize_queue in a comptime block"
+                    if output and not keeps_color:
+                        by = "with '.fabric_color' in its fabout_dsd"
                     ev.warn(
                         node,
-                        f"{kind} queue {id} has no color here; give it one with @initialize_queue in a comptime block "
-                        "if anything is sent or received on it",
+                        f"{kind} queue {id} has no color here; give it one {by} if anything is sent or received on it",
                     )
             elif keeps_color and bound is None:
                 ev.warn(

@@ -23,6 +23,22 @@ Place = Hashable
 """A file, a line and a column, or the names of a PE program and of what it declares, if no place is known."""
 
 
+CODES = {
+    "unbound-task": "a task is never bound",
+    "idle-task": "a task never runs",
+    "unused-queue": "a queue is initialized, but nothing receives or is sent by it",
+    "unwritten-variable": "a variable without initial value is read, but never written",
+    "unused-mistake": "a constant or variable that nothing uses could not be used",
+}
+"""What is warned of, by the code at the end of the warning."""
+
+
+def coded(code: str, message: str) -> str:
+    """Return a warning with its code."""
+    assert code in CODES
+    return f"{message} [{code}]"
+
+
 def lint_program(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
     """Yield warnings about a program, each with the operation that it is about, in the order of the program."""
     declared = Declared(program)
@@ -59,13 +75,16 @@ def _message(declared: Declared, op: Operation, place: Place, used: set[str]) ->
 def unused_queue(*, output: bool, name: str | int) -> str:
     """Return the warning about a queue that is initialized and not used."""
     if output:
-        return f"output queue {name} is initialized, but nothing is sent by it; remove it, or use it in a DSD"
-    return f"input queue {name} is initialized, but nothing receives by it; give it a DSD or a data task, or remove it"
+        message = f"output queue {name} is initialized, but nothing is sent by it; remove it, or use it in a DSD"
+    else:
+        remedy = "give it a DSD or a data task, or remove it"
+        message = f"input queue {name} is initialized, but nothing receives by it; {remedy}"
+    return coded("unused-queue", message)
 
 
 def unwritten(name: str, remedy: str) -> str:
     """Return the warning about a variable that is read and not written."""
-    return f"variable '{name}' is read, but never written; {remedy}"
+    return coded("unwritten-variable", f"variable '{name}' is read, but never written; {remedy}")
 
 
 @dataclass
@@ -123,18 +142,14 @@ class Declared:
     def of_task(self, name: str, task: Seen) -> str | None:
         """Return the warning about a task that never runs, None if it may."""
         if not task.is_unblocked:
-            return f"task '{name}' never runs: it is blocked at the start, and nothing unblocks it"
-        if task.kind == "local" and not task.is_reached and not self._sends_control:
-            return (
-                f"task '{name}' never runs: nothing activates it; use @activate, or '.activate' of an asynchronous "
-                "operation"
-            )
-        if task.kind == "data" and not task.has_wavelets:
-            return (
-                f"task '{name}' never runs: no route leads its color to the PE; give the color a route with '.tx' RAMP "
-                "there"
-            )
-        return None
+            why = "it is blocked at the start, and nothing unblocks it"
+        elif task.kind == "local" and not task.is_reached and not self._sends_control:
+            why = "nothing activates it; use @activate, or '.activate' of an asynchronous operation"
+        elif task.kind == "data" and not task.has_wavelets:
+            why = "no route leads its color to the PE; give the color a route with '.tx' RAMP there"
+        else:
+            return None
+        return coded("idle-task", f"task '{name}' never runs: {why}")
 
     def _add(self, pe: wse.PeOp) -> None:
         """Take note of the tasks and buffers of a PE program."""

@@ -108,6 +108,7 @@ AT_ROUTERS = (Code.SWITCHES_LOOP, Code.TEARDOWN, Code.TEARDOWN_UNHANDLED, Code.C
 """Findings at a router: the place to look at is where its route is given."""
 
 MISSING_REMEDY = "with @initialize_queue in a comptime block (AMB-34)"
+MISSING_IN_DSD = "with '.fabric_color' in its fabout_dsd (AMB-34)"
 ROUTE_REMEDY = "with @set_color_config, or with paint or connect in an SdkLayout"
 
 
@@ -293,7 +294,8 @@ def _uses_fifo(of: Subject) -> str:
 
 def _sends_without_color(of: Subject) -> str:
     number = of.queue_id(of.values[1])
-    return f"{of.doing} sends on output queue {number}, which has no color on {of.here}; give it one {MISSING_REMEDY}"
+    remedy = MISSING_REMEDY if of.fabric.target.queues_keep_color else MISSING_IN_DSD
+    return f"{of.doing} sends on output queue {number}, which has no color on {of.here}; give it one {remedy}"
 
 
 def _sends_lost(of: Subject) -> str:

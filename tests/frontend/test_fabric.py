@@ -232,7 +232,11 @@ def test_warnings_of_queues(csl: Csl) -> None:
     """
     for arch in ("wse2", "wse3"):
         (warning,) = csl.layout(layout, text.replace("FIELD", ""), arch=arch).warnings
-        assert "pe.csl:3:29: warning: output queue 2 has no color here; give it one with @initialize_queue" in warning
+        remedy = "@initialize_queue" if arch == "wse3" else "'.fabric_color'"
+        assert f"pe.csl:3:29: warning: output queue 2 has no color here; give it one with {remedy}" in warning
+        # What the warning says to write is accepted there.
+        with pytest.raises(LoomError, match=f"queue 2, which has no color .* give it one with {remedy}"):
+            loomir.Simulator(loomir.compile(csl.layout(layout, text.replace("FIELD", ""), arch).module)).launch("main")
     colored = text.replace("FIELD", ".fabric_color = @get_color(3),")
     assert csl.layout(layout, colored, arch="wse2").warnings == []
     (warning,) = csl.layout(layout, colored, arch="wse3").warnings

@@ -51,24 +51,30 @@ RUN = "fn main() void { f(); }\n"
     [
         (
             "task t() void {}\nfn f() void {}",
-            "1: task 't' is never bound; bind it to an id, as with @bind_local_task in a comptime block, or remove it",
+            "1: task 't' is never bound; bind it to an id, as with @bind_local_task in a comptime block, or remove it "
+            "[unbound-task]",
         ),
-        ("task t() void {}\nfn f() void {}\ncomptime { @bind_local_task(t, id); }", f"1: task 't' never runs: {NEVER}"),
+        (
+            "task t() void {}\nfn f() void {}\ncomptime { @bind_local_task(t, id); }",
+            f"1: task 't' never runs: {NEVER} [idle-task]",
+        ),
         (
             "task t() void {}\nfn f() void { @activate(id); }\ncomptime { @bind_local_task(t, id); @block(id); }",
-            "1: task 't' never runs: it is blocked at the start, and nothing unblocks it",
+            "1: task 't' never runs: it is blocked at the start, and nothing unblocks it [idle-task]",
         ),
         (
             "var b: f32;\nfn f() void { a[0] = b; }",
-            "1: variable 'b' is read, but never written; initialize it, with @zeros for example, or write it",
+            "1: variable 'b' is read, but never written; initialize it, with @zeros for example, or write it "
+            "[unwritten-variable]",
         ),
         (
             "fn f() void {}\ncomptime { @initialize_queue(in, .{ .color = red }); }",
-            "2: input queue 2 is initialized, but nothing receives by it; give it a DSD or a data task, or remove it",
+            "2: input queue 2 is initialized, but nothing receives by it; give it a DSD or a data task, or remove it "
+            "[unused-queue]",
         ),
         (
             "fn f() void {}\ncomptime { @initialize_queue(out, .{ .color = red }); }",
-            "2: output queue 3 is initialized, but nothing is sent by it; remove it, or use it in a DSD",
+            "2: output queue 3 is initialized, but nothing is sent by it; remove it, or use it in a DSD [unused-queue]",
         ),
     ],
 )  # fmt: skip
@@ -85,7 +91,7 @@ comptime { @initialize_queue(in, .{ .color = red }); @bind_data_task(t, @get_dat
 
 def test_data_tasks_without_a_route(csl: Csl) -> None:
     never = "no route leads its color to the PE; give the color a route with '.tx' RAMP there"
-    assert warnings(csl, DATA + RUN, route="EAST") == [f"1: task 't' never runs: {never}"]
+    assert warnings(csl, DATA + RUN, route="EAST") == [f"1: task 't' never runs: {never} [idle-task]"]
     assert warnings(csl, DATA + RUN) == []
     moving = "EAST }, .rx = .{ WEST } }, .switches = .{ .pos1 = .{ .tx = RAMP"
     layout = LAYOUT.replace(".rx = .{ WEST }, .tx = .{ TX", f".tx = .{{ {moving}")
@@ -133,6 +139,40 @@ QUEUE = "comptime { @initialize_queue(in, .{ .color = red }); }\n"
 )  # fmt: skip
 def test_no_false_alarms(csl: Csl, text: str) -> None:
     assert warnings(csl, text + "\n" + RUN) == []
+
+
+def test_mistakes_of_globals_that_nothing_uses(csl: Csl) -> None:
+    """A mistake that a use would have is a warning; what another PE program uses, or params rule out, is none."""
+    text = """
+const wrong = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[i * i] });
+var large: u16 = 70000;
+const fine: u16 = 7;
+const even = if (x == 0) fine else nothing;
+const never = false and nothing;
+fn f() void { if (x == 0) { a[0] = @as(f32, even); } }
+"""
+    why = "; this is no error only because nothing uses"
+    holds = "which holds 0 to 65535; use a wider type, or @as to keep the low bits"
+    assert warnings(csl, text + RUN) == [
+        f"2: the index is not affine: it must be a sum of the variables times constants (DSD-025){why} 'wrong' "
+        "[unused-mistake]",
+        f"3: 70000 does not fit in 'u16', {holds}{why} 'large' [unused-mistake]",
+    ]
+    used = "fn f() void { a[0] = @as(f32, large); }\n"
+    csl.refuses(BEFORE + "var large: u16 = «70000»;\n" + used + RUN, "70000 does not fit", LAYOUT.replace("TX", "RAMP"))
+
+
+def test_a_trial_leaves_no_trace(csl: Csl) -> None:
+    """What is evaluated for its mistakes alone prints nothing, and uses no queue."""
+    text = """
+fn shown() u16 { @comptime_print("no"); return 1; }
+const unused = shown();
+const d = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = red, .input_queue = in });
+fn f() void {}
+comptime { @initialize_queue(in, .{ .color = red }); }
+"""
+    assert warnings(csl, text + RUN) == []
+    assert csl.printed == []
 
 
 def test_libraries_are_left_out(csl: Csl) -> None:

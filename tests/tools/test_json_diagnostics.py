@@ -54,6 +54,18 @@ def test_mistakes_in_csl(layout: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert all(note.keys() == found.keys() and note["severity"] == "note" for note in found["notes"])
 
 
+def test_codes_of_lint(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each warning has the code at its end, also where its message names a rule."""
+    (layout / "pe.csl").write_text(
+        "const a = @zeros([4]i16);\nconst d = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[i * i] });\n"
+        "task t() void {}\nfn main() void {}\ncomptime { @export_symbol(main); }\n"
+    )
+    assert cslc.main(["layout.csl", "--json", "--params=n:1", "-o", "out"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    codes = [(each["line"], each["code"]) for each in found if each["file"] == "pe.csl"]
+    assert codes == [(2, "unused-mistake"), (3, "unbound-task")]
+
+
 def test_a_rule_that_is_broken(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each of several errors has the rule that its message names."""
     (layout / "pe.csl").write_text(

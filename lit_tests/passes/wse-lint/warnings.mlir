@@ -1,7 +1,7 @@
 // RUN: loom-opt -p wse-lint %s 2>&1 >/dev/null | filecheck %s
 // RUN: loom-opt -p wse-lint --json %s 2>&1 >/dev/null | filecheck %s --check-prefix JSON
 
-// JSON: {"severity": "warning", "message": "task 'idle' never runs: {{.*}}", "code": null, "file": "{{.*}}warnings.mlir", "line": {{[0-9]+}}, "column": {{[0-9]+}}, "notes": []}
+// JSON: {"severity": "warning", "message": "task 'idle' never runs: {{.*}}", "code": "idle-task", "file": "{{.*}}warnings.mlir", "line": {{[0-9]+}}, "column": {{[0-9]+}}, "notes": []}
 wse.program @lint target "wse3" rectangle 2 x 1 {
   wse.color @red
   wse.color @blue
