@@ -7,8 +7,9 @@ distances, of blocks of 32 bytes and of the rows of eight blocks. A store may ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import IndexType, MemRefType, i16
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType, StringAttr, i16
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -25,6 +26,7 @@ from xdsl.printer import Printer
 from .kernels import fail
 from .registers import VmiMaskType, VmiVRegType
 from .types import PtrType
+from .vector_rules import check_groups, check_mask, memory_element
 
 _INDEX = IndexType()
 
@@ -39,6 +41,25 @@ def _distances(
         blocks, rows = (parser.resolve_operand(number, i16) for number in numbers)
         return None, blocks, rows
     return None, None, None
+
+
+def _verify_vectors(
+    op: VmiVloadOp | VmiVstoreOp, memory: str, pointer: Attribute, vectors: Sequence[Attribute]
+) -> None:
+    """Check that vectors have one length and the elements of memory, and are divided by the number of groups."""
+    found = [vector for vector in vectors if isinstance(vector, VmiVRegType)]
+    group, distribution = op.attributes.get("group"), op.attributes.get("dist_mode")
+    for vector in found:
+        if vector.count != found[0].count:
+            fail(op, "requires all VMI data values to have the same logical lane count")
+        if vector.element_type != found[0].element_type:
+            fail(op, "requires all VMI data values to have the same element type")
+    element, own = memory_element(pointer), found[0].element_type if found else None
+    unpacks = isinstance(distribution, StringAttr) and distribution.data == "unpack"
+    if element is not None and own is not None and element != own and not unpacks and group is None:
+        fail(op, f"requires memory {memory} element type to match VMI data element type")
+    if isinstance(group, IntegerAttr) and found:
+        check_groups(op, found[0], cast("IntegerAttr[IntegerType]", group).value.data)
 
 
 def _verify_modes(op: VmiVloadOp | VmiVstoreOp) -> None:
@@ -98,6 +119,7 @@ class VmiVloadOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_modes(self)
+        _verify_vectors(self, "source", self.source.type, self.loaded.types)
 
 
 @irdl_op_definition
@@ -157,3 +179,12 @@ class VmiVstoreOp(IRDLOperation):
         _verify_modes(self)
         if not self.stored:
             fail(self, "expected at least one value and one destination")
+        _verify_vectors(self, "destination", self.destination.type, self.stored.types)
+        vector = self.stored[0].type
+        if len(self.mask) > 1:
+            fail(self, "at most one mask allowed")
+        for value in self.mask:
+            if isinstance(value.type, VmiMaskType) and isinstance(vector, VmiVRegType):
+                check_mask(self, value.type, vector)
+        if self.attributes.get("pmode") not in (None, StringAttr("zero")):
+            fail(self, 'pmode "merge" is not supported for stores; omit pmode (defaults to "zero")')

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IndexType,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    UnrealizedConversionCastOp,
+    i64,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
@@ -192,6 +200,8 @@ class KernelLowering:
                 self._copy(op)
             case AllocTileOp() | PartitionViewOp() if self._is_of_another_core(op):
                 pass
+            case UnrealizedConversionCastOp() if _changes_sign_alone(op):
+                self.handles.values[op.results[0]] = self.handles.value(op.operands[0])
             case AllocTileOp():
                 self._allocate(op)
             case PartitionViewOp():
@@ -457,3 +467,11 @@ class KernelLowering:
             op.result,
             replace(source, element=after.element_type, extents=extents, strides=tile_strides(after)),
         )
+
+
+def _changes_sign_alone(op: UnrealizedConversionCastOp) -> bool:
+    """Return True for a cast between integers of one width, as from i32 to ui32."""
+    types: list[Attribute] = [*op.operand_types, *op.result_types]
+    if len(types) != 2 or any(not isinstance(type, IntegerType) for type in types):
+        return False
+    return lowered(types[0]) == lowered(types[1])

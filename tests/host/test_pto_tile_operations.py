@@ -288,6 +288,12 @@ CASES: dict[str, tuple[str, Any, Any, Any, Callable[[], Any]]] = {
         "%i = arith.constant 5 : i32\npto.tci ins(%i : i32) outs(%outt : OUT) {descending = true}",
         A, B, NUMBERS, lambda: 5 - NUMBERS,
     ),
+    "tci of a number without a sign": (
+        """%i = arith.constant 5 : i32
+  %u = builtin.unrealized_conversion_cast %i : i32 to ui32
+  pto.tci ins(%u : ui32) outs(%outt : OUT)""",
+        A, B, NUMBERS.astype(np.uint32), lambda: 5 + NUMBERS,
+    ),
     "tgather": (
         "pto.tgather ins(%at, %bt : A, B) outs(%outt : OUT)", A, PLACES, WHOLE, lambda: A.reshape(-1)[PLACES]
     ),
