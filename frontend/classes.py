@@ -18,6 +18,9 @@ from .scalars import column, one
 from .types import Type
 from .values import Column, Lanes, Value, content, element_data, element_of, is_elements, is_members
 
+MAX_MERGED_ELEMENTS = 16
+"""Numbers of the longest arrays that are merged number by number; PEs whose longer arrays differ are apart at once."""
+
 
 @dataclass
 class Spread:
@@ -70,13 +73,20 @@ def _differs(data: Any) -> bool:
     return isinstance(data, Column | Spread)
 
 
+def _is_short(value: Value) -> bool:
+    """Return True for the arrays of numbers that are merged number by number, as those of directions."""
+    type = value.type
+    return isinstance(type, types.Array) and _is_number(type.element) and type.count <= MAX_MERGED_ELEMENTS
+
+
 def _mapped(value: Value, function: Any) -> Value:
-    """Return the value with a function applied to the data of each number in its structs, and in arrays that differ."""
+    """Return the value with a function applied to the data of each number in its structs, and in arrays that are short
+    or differ."""
     data = value.data
     if is_members(data):
         return Value(value.type, tuple(_mapped(member, function) for member in data))
     if is_elements(data):
-        if not _differs(data):
+        if not _is_short(value) and not _differs(data):
             return value
         type = value.type
         assert isinstance(type, types.Array)
@@ -96,7 +106,7 @@ def _shape(value: Value) -> Any:
     """Return what must be the same in all PEs of a class: everything but the numbers."""
     if is_members(value.data):
         return (value.type, tuple(map(_shape, value.data)))
-    if _is_number(value.type):
+    if _is_number(value.type) or _is_short(value):
         return value.type
     data = value.data
     if _differs(data):

@@ -133,6 +133,46 @@ def test_params_that_are_the_same_everywhere_are_constants(csl: Csl) -> None:
     np.testing.assert_array_equal(run(compiled), expected(4, 3, lambda x, y: 7))
 
 
+ROUTES_OF_EACH = """
+param config: comptime_struct;
+const tile = @import_module("<tile_config>");
+const c2 = @get_color(2);
+var out = @zeros([1]u16);
+var out_ptr: [*]u16 = &out;
+fn main() void {
+  tile.color_config.reset_routes(c2, config.routes);
+  out[0] = @get_config(tile.color_config.get_color_config_addr(c2));
+}
+comptime {
+  @set_local_color_config(c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP } });
+  @export_symbol(out_ptr, "out"); @export_symbol(main);
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_directions_in_arrays_differ_in_one_class(csl: Csl, arch: str) -> None:
+    """Routes that the layout chooses PE by PE are data of one program as long as nothing branches on them."""
+    sides = ("WEST", "EAST", "SOUTH", "NORTH", "RAMP")
+    chosen = [(rx, tx, also) for rx in sides for tx in sides for also in sides if len({rx, tx, also}) == 3][::7]
+    tiles = [
+        f'@set_tile_code({x}, 0, "pe.csl", .{{ .config = .{{ .routes = .{{ .rx = [1]direction{{ {rx} }}, '
+        f".tx = [2]direction{{ {tx}, {also} }} }} }} }});"
+        for x, (rx, tx, also) in enumerate(chosen)
+    ]
+    exports = '@export_name("out", [*]u16, true); @export_name("main", fn() void);'
+    layout = f"layout {{ @set_rectangle({len(chosen)}, 1); {' '.join(tiles)} {exports} }}"
+    compiled = csl.layout(layout, ROUTES_OF_EACH, arch)
+    assert len(pes(compiled)) == 1
+    bits = {side: 1 << position for position, side in enumerate(sides)}
+    expected = [bits[tx] | bits[also] | bits[rx] << 5 for rx, tx, also in chosen]
+    assert run(compiled)[0, :, 0].tolist() == expected
+    apart = csl.layout(
+        layout, ROUTES_OF_EACH.replace("c2, .{ .routes = .{ .rx = RAMP, .tx = RAMP } }", "c2, config"), arch
+    )
+    assert run(apart)[0, :, 0].tolist() == expected and apart.programs == len(chosen)
+
+
 def test_columns_in_structs_and_arrays(csl: Csl) -> None:
     text = """
     param record: comptime_struct;
