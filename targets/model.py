@@ -175,6 +175,9 @@ class Registers:
     """Its switch: current position and ring mode; on WSE-2 also positions 1 to 3."""
     positions: tuple[int, ...] = (0x7F60, 0x7F80, 0x7FA0)
     """Positions 1 to 3 of its switch; empty on WSE-2."""
+    queue_priorities: range = range(0)
+    """Input queue q at queue_priorities[q] on WSE-2: the priority of its microthread in public programs. Not simulated:
+    what is written changes nothing, and 0 is read."""
     filters: int = 0x7F00
     """Filter f at filters + 4 f: its limit, the counter up to which wavelets pass, and its counter."""
     teardown_pending: int = 0x7FC0

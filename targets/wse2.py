@@ -54,7 +54,7 @@ TARGET = replace(
         local_task_ids=(21, 22, 23, 27, 28, 29, 30),  # task ids are shared with colors
         input_queues=(0,),  # SDK documentation, host runtime and tensor streaming
     ),
-    registers=replace(wse3.TARGET.registers, colors=0x7F20, positions=()),
+    registers=replace(wse3.TARGET.registers, colors=0x7F20, positions=(), queue_priorities=range(0x7F58, 0x7F60)),
     timing=TIMING,
     # The documents say the same of both machines: memory_bytes, routable_colors, reserved_local_task_ids and
     # control_task_ids. Assumed for both alike: microthreads, dsr_dest, dsr_src0, dsr_src1, xdsrs, srs, fifos and

@@ -11,6 +11,11 @@ bool is_register(const struct core *core, int64_t address, uint32_t size) {
            address < 2 * (int64_t)registers->end;
 }
 
+/* Returns whether a register is the priority of an input queue's microthread: writing it changes nothing. */
+static bool is_queue_priority(const struct core *core, uint32_t address) {
+    return address - core->registers.queue_priorities < core->registers.queue_priority_count;
+}
+
 /* Reads the register of a PE at a word address; returns whether there is one, else an error is noted. */
 bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where,
                         uint16_t *value) {
@@ -32,6 +37,10 @@ bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint
     if (core->flushes != NULL && of_queues < 4) {
         *value = of_queues < 2 ? queue_status(core, pe, of_queues == 1)
                                : core->flushes->flushed[pe->number][of_queues - 2];
+        return true;
+    }
+    if (is_queue_priority(core, address)) {
+        *value = 0;
         return true;
     }
     if (is_of_filter(core, address)) {
@@ -63,6 +72,9 @@ bool write_configuration(struct core *core, struct pe *pe, uint32_t address, uin
     }
     if (core->flushes != NULL && of_queues >= 4 && of_queues < 6) {
         return flush(core, pe, of_queues == 5, value & 7, task, where);
+    }
+    if (is_queue_priority(core, address)) {
+        return true;
     }
     if (is_of_filter(core, address)) {
         struct router *filtering = find_filter(core, pe, address, task, where);

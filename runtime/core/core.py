@@ -90,7 +90,7 @@ _POINTERS = (
 _REGISTERS_BEFORE = ("start", "end", "colors", "colors_count", "switches")
 _REGISTERS_BEHIND = (
     "position_count", "teardown_pending", "teardown_task", "queues", "input_queues", "output_queues", "flush_poll",
-    "filters", "filter_count", "settings",
+    "filters", "filter_count", "settings", "queue_priorities", "queue_priority_count",
 )  # fmt: skip
 
 
@@ -303,6 +303,7 @@ class Core:
             registers.switches, positions, len(registers.positions), registers.teardown_pending, target.teardown_task,
             registers.queues, target.input_queues, target.output_queues, target.flush_poll,
             registers.filters, target.filters, registers.settings,
+            registers.queue_priorities.start, len(registers.queue_priorities),
         )  # fmt: skip
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)

@@ -600,6 +600,7 @@ struct registers_input {
     uint32_t queues, input_queues, output_queues, flush_poll;
     uint32_t filters, filter_count;
     uint32_t settings;
+    uint32_t queue_priorities, queue_priority_count;
 };
 
 /* How the floating point exceptions of an operation are computed; 0 if it has none */

@@ -55,6 +55,8 @@ def read(machine: Machine, pe: PE, address: int, where: int) -> int:
         return status(machine, pe, of_queues == 1)
     if of_queues in (2, 3):
         return pe.flushed[of_queues - 2]
+    if address in machine.registers.queue_priorities:
+        return 0
     if address in machine.filter_registers:
         return _filter_at(machine, pe, address, where)[1].read(_field(machine, address))
     found = machine.router_at(pe, address)
@@ -91,6 +93,8 @@ def write(machine: Machine, pe: PE, address: int, value: int, where: int) -> Non
         return
     if of_queues in (4, 5):
         flush(machine, pe, of_queues == 5, value & 7, where)
+        return
+    if address in machine.registers.queue_priorities:
         return
     if address in machine.filter_registers:
         router, filter = _filter_at(machine, pe, address, where)

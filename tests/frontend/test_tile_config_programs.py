@@ -931,3 +931,17 @@ def test_a_switch_turns_a_color_around(csl: Csl, arch: str, monkeypatch: pytest.
     """
     got, _ = run(csl, text, arch, monkeypatch, 2)
     assert [values[:4] for values in got] == [[5, 6, 7, 0], [5, 6, 7, 0]]
+
+
+def test_priorities_of_queues_are_not_kept(csl: Csl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Public programs for WSE-2 set bits 8 and 9 of the word of an input queue, through a pointer."""
+    text = """
+    var register: u16 = 0x7F5A * 2;
+    fn main() void {
+      @bitcast(*u16, register).* |= 0x200;
+      flags[0] = @bitcast(*u16, register).* + 1;
+    }
+    """
+    assert run(csl, text, "wse2", monkeypatch)[1][0][0] == 1
+    with pytest.raises(LoomError, match="0x7f5a is not the address of a configuration register"):
+        run(csl, text, "wse3", monkeypatch)
