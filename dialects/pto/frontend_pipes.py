@@ -613,13 +613,18 @@ class PipeUseOp(FrontendOperation):
         return pipe
 
     def _verify_odd(self) -> None:
-        if self.DIRECTION != pipe_protocol.C2V:
-            fail(self, "supports odd split modes (split = 3 or 4) only for C2V GM-backed tile pipes")
+        """Reject odd splits but of tiles through global memory; from vector cores on a2 and a3 alone."""
         pipe = opened_pipe(self)
-        in_global_memory = pipe.gm_slot_tensor is not None or (
-            architecture_of(self) != "a5" and pipe.gm_slot_buffer is not None
-        )
-        if pipe.direction != pipe_protocol.C2V or not in_global_memory or pipe.c2v_consumer_buf is None:
+        on_a5 = architecture_of(self) == "a5"
+        in_global_memory = pipe.gm_slot_tensor is not None or (not on_a5 and pipe.gm_slot_buffer is not None)
+        if self.DIRECTION == pipe_protocol.V2C:
+            if on_a5 or not in_global_memory or pipe.v2c_consumer_buf is None:
+                fail(
+                    self,
+                    "supports odd split modes (split = 3 or 4) from V2C only on A2/A3, for a GM-backed tile pipe with "
+                    "both GM slot and V2C consumer buffers",
+                )
+        elif pipe.direction != pipe_protocol.C2V or not in_global_memory or pipe.c2v_consumer_buf is None:
             fail(
                 self,
                 "supports odd split modes (split = 3 or 4) only for a unidirectional C2V GM-backed tile pipe with "
@@ -835,7 +840,8 @@ class PopOp(PipeUseOp):
         has_valid = self.valid_row is not None
         if has_valid != (self.valid_col is not None):
             fail(self, "expects valid_row and valid_col operands to be provided together")
-        if pipe_protocol.is_odd(self.split_axis) and not has_valid and isinstance(entry, TileBufType):
+        is_part = pipe_protocol.is_odd(self.split_axis) and self.DIRECTION == pipe_protocol.C2V
+        if is_part and not has_valid and isinstance(entry, TileBufType):
             fail(self, "expects odd C2V split tpop to provide per-sub-core valid_row and valid_col operands")
         if has_valid:
             if not isinstance(entry, TileBufType):

@@ -42,7 +42,7 @@ from .assembly import (
     print_typed_operands,
 )
 from .attributes import AccPushEpilogueAttr, AddressSpace, KernelKind
-from .kernels import core_of, fail, is_tile_helper
+from .kernels import architecture_of, core_of, fail, is_tile_helper
 from .types import DYNAMIC, PipeType, TensorViewType, TileBufType, ViewType
 
 FRONTEND_ID = "__pto.frontend_id"
@@ -367,13 +367,18 @@ class BoundPipeOp(IRDLOperation):
         return maker
 
     def _verify_odd(self, maker: InitializePipeOp, core: KernelKind | None) -> None:
-        expected = KernelKind.CUBE if self.IS_PRODUCER else KernelKind.VECTOR
-        if (
-            core is not expected
-            or not isinstance(maker, InitializeL2G2LPipeOp)
-            or maker.direction != pipe_protocol.C2V
-            or maker.local_addr is None
-        ):
+        """Reject odd splits but of tiles through global memory; from vector cores on a2 and a3 alone."""
+        by_global_memory = isinstance(maker, InitializeL2G2LPipeOp)
+        has_buffers = by_global_memory and maker.local_addr is not None
+        from_vector = core is (KernelKind.VECTOR if self.IS_PRODUCER else KernelKind.CUBE)
+        if from_vector and maker.direction & pipe_protocol.V2C:
+            if architecture_of(self) == "a5" or not has_buffers:
+                fail(
+                    self,
+                    "supports odd split modes (split = 3 or 4) from V2C only on A2/A3, for a "
+                    "pto.initialize_l2g2l_pipe with a local consumer buffer",
+                )
+        elif from_vector or maker.direction != pipe_protocol.C2V or not has_buffers:
             fail(
                 self,
                 "supports odd split modes (split = 3 or 4) only for a unidirectional C2V pto.initialize_l2g2l_pipe "

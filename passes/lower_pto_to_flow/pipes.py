@@ -240,14 +240,9 @@ class Pipes:
         emitter, (rows, columns) = self.emitter, source.extents
         address, stride = self._slots(pipe, ring), columns
         if ring.direction == pipe_protocol.V2C:
-            size, lane = _size(op, pipe.plan.popped or source.element), self._lane_of(op)
-            if op.split_axis == pipe_protocol.UP_DOWN:
-                address = emitter.add(
-                    address, emitter.multiply(emitter.multiply(lane, rows), emitter.multiply(columns, size))
-                )
-            elif op.split_axis == pipe_protocol.LEFT_RIGHT:
-                address = emitter.add(address, emitter.multiply(emitter.multiply(lane, columns), size))
-                stride = emitter.multiply(columns, 2)
+            size = _size(op, pipe.plan.popped or source.element)
+            part, stride = self._part_of_slot(op, rows, columns)
+            address = emitter.add(address, emitter.multiply(part, size))
         return [(View(GLOBAL_MEMORY, source.element, address, source.extents, (stride, 1)), source)]
 
     def _places_at_consumer(
@@ -347,23 +342,27 @@ class Pipes:
         emitter, (rows, columns) = self.emitter, extents
         address, stride = self._slots(pipe, ring), columns
         if ring.direction == pipe_protocol.C2V:
-            size, lane = _size(op, tile.element_type), self._lane_of(op)
-            part: Number = 0
-            match op.split_axis:
-                case pipe_protocol.UP_DOWN:
-                    part = emitter.multiply(emitter.multiply(lane, rows), columns)
-                case pipe_protocol.LEFT_RIGHT:
-                    part, stride = emitter.multiply(lane, columns), emitter.multiply(columns, 2)
-                case pipe_protocol.UP_DOWN_ODD:
-                    part = emitter.multiply(emitter.multiply(lane, emitter.add(rows, lane)), columns)
-                case pipe_protocol.LEFT_RIGHT_ODD:
-                    part = emitter.multiply(lane, emitter.add(columns, lane))
-                    # The whole has two columns of the first core less one, or of the second and one.
-                    stride = emitter.add(emitter.multiply(emitter.add(columns, lane), 2), -1)
-                case _:
-                    pass
+            size = _size(op, tile.element_type)
+            part, stride = self._part_of_slot(op, rows, columns)
             address = emitter.add(address, emitter.multiply(part, size))
         return View(GLOBAL_MEMORY, tile.element_type, address, extents, (stride, 1))
+
+    def _part_of_slot(self, op: TPushOp | TPopOp, rows: Number, columns: Number) -> tuple[Number, Number]:
+        """Return where the part of a vector core begins in a slot in global memory, and how far apart its rows are."""
+        emitter, lane = self.emitter, self._lane_of(op)
+        match op.split_axis:
+            case pipe_protocol.UP_DOWN:
+                return emitter.multiply(emitter.multiply(lane, rows), columns), columns
+            case pipe_protocol.LEFT_RIGHT:
+                return emitter.multiply(lane, columns), emitter.multiply(columns, 2)
+            case pipe_protocol.UP_DOWN_ODD:
+                return emitter.multiply(emitter.multiply(lane, emitter.add(rows, lane)), columns), columns
+            case pipe_protocol.LEFT_RIGHT_ODD:
+                # The whole has two columns of the first core less one, or of the second and one.
+                first = emitter.multiply(lane, emitter.add(columns, lane))
+                return first, emitter.add(emitter.multiply(emitter.add(columns, lane), 2), -1)
+            case _:
+                return 0, columns
 
     # Slots as tensors --------------------------------------------------------------------------
 

@@ -261,7 +261,7 @@ func.func @f(%a: i32, %t: !pto.tile_buf<acc, 16x16xf32, valid=15x15>) attributes
   return
 }
 // -----
-// CHECK: error: 'pto.tpush_to_aic' op supports odd split modes (split = 3 or 4) only for C2V GM-backed tile pipes
+// CHECK: error: 'pto.tpush_to_aic' op supports odd split modes (split = 3 or 4) from V2C only on A2/A3, for a GM-backed tile pipe with both GM slot and V2C consumer buffers
 func.func @f(%a: i32, %t: !pto.tile_buf<vec, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   pto.aiv_initialize_pipe {dir_mask = 2, slot_size = 1024}(v2c_consumer_buf = %a : i32)
   pto.tpush_to_aic(%t : !pto.tile_buf<vec, 16x16xf32>) {split = 4}
