@@ -120,7 +120,8 @@ class Builder:
         self.location: FileLineColLoc | None = None
         self.is_placed = False
         """True while `location` stays as it is: inside a library's function, at the program's call of it."""
-        self._known: dict[tuple[Block, Any], SSAValue] = {}
+        self._known: dict[Any, dict[Block, SSAValue]] = {}
+        """Results of operations without effects, by what they compute and the block that they are in."""
         self._blocks: list[Block] = [block]
         self._entered: list[Block] = []
 
@@ -166,11 +167,10 @@ class Builder:
         while (op := block.last_op) is not last and op is not None:
             op.detach()
             op.drop_all_references()
-        self._known = {
-            key: value
-            for key, value in self._known.items()
-            if key[0] in self._blocks and value.owner.parent is not None
-        }
+        for key, found in self._known.items():
+            self._known[key] = {
+                each: value for each, value in found.items() if each in self._blocks and value.owner.parent is not None
+            }
 
     def constant(self, type: Type, number: Any) -> SSAValue:
         """Return a number as an SSA value, one for all uses in a block and those inside it."""
@@ -186,11 +186,12 @@ class Builder:
 
     def once(self, key: Any, make: Callable[[], Operation]) -> SSAValue:
         """Return the result of an operation without effects, one for all uses in a block and those inside it."""
-        for block in self._blocks:
-            known = self._known.get((block, key))
-            if known is not None:
-                return known
-        result = self._known[self.block, key] = self.value(make())
+        known = self._known.setdefault(key, {})
+        if known:
+            for block in self._blocks:
+                if block in known:
+                    return known[block]
+        result = known[self.block] = self.value(make())
         return result
 
     def index(self, value: SSAValue) -> SSAValue:
