@@ -255,6 +255,19 @@ static void prepare_tasks(struct core *core, struct class *class) {
     prepare_control_tasks(class);
 }
 
+/* Adds to the signals of tasks what is known of those that they change. */
+static void complete_signals(struct core *core, const struct class *class) {
+    for (uint64_t left = class->signal_tasks; left != 0; left &= left - 1) {
+        const struct use *use = class->tasks[__builtin_ctzll(left)].use;
+        struct signal *signals = core->signals + (use->signals - core->signals);
+        for (uint32_t k = 0; k < use->signal_count; k++) {
+            const struct task *task = &class->tasks[signals[k].task];
+            signals[k].place = signals[k].op == I_activate ? task->activations : task->unblockings;
+            signals[k].is_void = signals[k].op != I_activate && !(task->flags & BLOCKABLE);
+        }
+    }
+}
+
 static void prepare_pes(struct core *core, const struct core_input *input, struct class *class) {
     uint32_t units = class->units;
     uint64_t tasks = sizeof(struct pe), activations = tasks + class->task_count * sizeof(struct task_state);
@@ -356,6 +369,7 @@ static void prepare_class(struct core *core, const struct core_input *input, uin
     }
     prepare_variables(core, class);
     prepare_tasks(core, class);
+    complete_signals(core, class);
     prepare_pes(core, input, class);
     prepare_priorities(core, input, class);
     prepare_fifos(core, class);

@@ -178,6 +178,8 @@ struct instruction {
 /* A task that an instruction activates, unblocks or blocks, so many cycles behind the begin of its use */
 struct signal {
     uint16_t op, task;
+    int16_t place; /* of what is known of the completions that do the same, or -1 */
+    bool is_void;  /* the task cannot be blocked */
     cycle behind;
 };
 
@@ -1383,7 +1385,11 @@ static inline void expect(struct pe *pe, uint16_t activate, uint16_t unblock, in
     uint32_t *counter = activates ? &state->may_activate : &state->may_unblock;
     uint64_t *may = activates ? &pe->may_activate : &pe->may_unblock;
     *counter += (uint32_t)change;
-    *may = *counter > 0 ? *may | task_bit(task) : *may & ~task_bit(task);
+    if (change > 0) {
+        *may |= task_bit(task);
+    } else if (*counter == 0) {
+        *may &= ~task_bit(task);
+    }
 }
 
 /* Notes that an operation whose end changes tasks has started (1) or ended (-1). */
@@ -1416,6 +1422,21 @@ static inline void task_pick(struct core *core, struct pe *pe, uint32_t task, cy
     }
 }
 
+/* Notes that a task is blocked at a time; `place` is that of what is known of the completions that unblock it, or -1. */
+static inline void block_at(struct core *core, struct pe *pe, uint32_t task, int place, cycle time) {
+    struct task_state *times = &pe->tasks[task];
+    times->unblocked = times->unblocked <= time ? NEVER : times->unblocked;
+    if (place >= 0) {
+        struct unblockings *state = &pe->unblockings[place];
+        struct moment *waiting = state->later;
+        state->blocked = time;
+        state->later = NULL;
+        if (waiting != NULL) {
+            unblock_later(core, pe, task, time, waiting);
+        }
+    }
+}
+
 /* Unblocks a task from a time on. `ahead`: a completion does it, which may be later than what the PE does next. */
 static inline void task_unblock(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead) {
     if (!(pe->class->tasks[task].flags & BLOCKABLE)) {
@@ -1433,17 +1454,7 @@ static inline void task_block(struct core *core, struct pe *pe, uint32_t task, c
     if (!(pe->class->tasks[task].flags & BLOCKABLE)) {
         return;
     }
-    struct task_state *times = &pe->tasks[task];
-    times->unblocked = times->unblocked <= time ? NEVER : times->unblocked;
-    struct unblockings *state = unblockings_of(pe, task);
-    if (state != NULL) {
-        struct moment *waiting = state->later;
-        state->blocked = time;
-        state->later = NULL;
-        if (waiting != NULL) {
-            unblock_later(core, pe, task, time, waiting);
-        }
-    }
+    block_at(core, pe, task, pe->class->tasks[task].unblockings, time);
 }
 
 /* Activates or unblocks a task by the end of an operation. It may be known only after the task was picked, or blocked, at

@@ -312,26 +312,6 @@ static int start_by_wavelet(struct core *core, struct pe *pe, uint32_t number, c
     return run_task(core, pe, number, begin, &word);
 }
 
-/* Runs a task that has nothing but signals, which needs neither registers nor a frame. */
-static inline void run_signals(struct core *core, struct pe *pe, const struct use *use, cycle begin) {
-    cycle start = begin + core->timing.task_start, end = start + use->duration;
-    core->task_runs++;
-    count_steps(core, pe, 1);
-    const struct signal *signal = use->signals, *past = signal + use->signal_count;
-    for (; signal < past; signal++) {
-        cycle time = start + signal->behind;
-        if (signal->op == I_activate) {
-            task_activate(core, pe, signal->task, time);
-        } else if (signal->op == I_block) {
-            task_block(core, pe, signal->task, time);
-        } else {
-            task_unblock(core, pe, signal->task, time, false);
-        }
-    }
-    pe->now = pe->clock = end;
-    core->last_clock = end > core->last_clock ? end : core->last_clock;
-}
-
 /* Starts a task of a PE that is ready at a time; returns how the interpreter left it. */
 static inline int start(struct core *core, struct pe *pe, uint32_t number, cycle begin) {
     uint8_t type = pe->class->tasks[number].type;
@@ -364,24 +344,69 @@ static bool left(struct core *core, struct pe *pe, int how) {
     return false;
 }
 
+/* Runs a task that has nothing but signals, which needs neither registers nor a frame. Its class has only tasks that are
+ * bits. */
+static inline cycle run_signals(struct core *core, struct pe *pe, const struct use *use, cycle start) {
+    const struct signal *signal = use->signals, *past = signal + use->signal_count;
+    for (; signal < past; signal++) {
+        cycle time = start + signal->behind;
+        uint32_t task = signal->task;
+        if (signal->op == I_activate) {
+            struct task_state *state = &pe->tasks[task];
+            if (state->active == NEVER && signal->place < 0) {
+                state->active = time;
+                pe->active |= UINT64_C(1) << task;
+            } else {
+                activate(core, pe, task, time, false);
+            }
+        } else if (signal->is_void) {
+            continue;
+        } else if (signal->op == I_block) {
+            block_at(core, pe, task, signal->place, time);
+        } else if (pe->tasks[task].unblocked == NEVER) {
+            pe->tasks[task].unblocked = time;
+        } else {
+            unblock_again(core, pe, task, time, false);
+        }
+    }
+    return start + use->duration;
+}
+
 /* Runs the tasks that are certain to be next and have nothing but signals, as `visit` does. */
 static void visit_signals(struct core *core, struct pe *pe) {
     const struct class *class = pe->class;
+    const cycle until = core->epoch.until, task_start = core->timing.task_start;
+    uint64_t most = core->steps < core->budget ? core->budget - core->steps : 0, count = 0;
+    if (core->steps_left != NULL && core->steps_left[pe->number] < most) {
+        most = core->steps_left[pe->number];
+    }
     core->running = pe;
-    while (pe->active != 0 && core->steps < core->budget &&
-           (core->steps_left == NULL || core->steps_left[pe->number] > 0)) {
+    while (pe->active != 0 && count < most) {
         cycle time;
         uint32_t task = first_active(pe, pe->active, &time);
+        uint64_t bit = UINT64_C(1) << task;
         cycle begin = pe->clock > time ? pe->clock : time;
-        if (!(class->signal_tasks >> task & 1) || time >= NEVER || begin > core->epoch.until ||
-            !is_certain(pe, task, time)) {
+        if (!(class->signal_tasks & bit) || begin > until || !is_certain(pe, task, time)) {
             break;
         }
-        core->certain++;
-        task_pick(core, pe, task, begin);
-        run_signals(core, pe, class->tasks[task].use, begin);
+        const struct task *row = &class->tasks[task];
+        count++;
+        if (row->activations >= 0) {
+            task_pick(core, pe, task, begin);
+        } else {
+            pe->tasks[task].active = NEVER;
+            pe->active &= ~bit;
+        }
+        pe->clock = run_signals(core, pe, row->use, begin + task_start);
     }
     core->running = NULL;
+    if (count > 0) {
+        core->certain += count;
+        core->task_runs += count;
+        count_steps(core, pe, count);
+        pe->now = pe->clock;
+        core->last_clock = pe->clock > core->last_clock ? pe->clock : core->last_clock;
+    }
 }
 
 /* Has the cache get the state of the PE that is visited next, and the begin of its memory. */
