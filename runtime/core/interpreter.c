@@ -575,16 +575,22 @@ next:
     }
     CASE(send_move):
         pe->now = after = now;
-        how = core->races == NULL ? send_move(core, pe, ip->slot.application, r, WHERE, &after) : NOT_QUICK;
+        how = send_move(core, pe, ip->slot.application, r, WHERE, &after);
         if (how == NOT_QUICK) {
             goto applies;
+        }
+        if (core->races != NULL) {
+            check_move(core, pe, ip->slot.application, r, WHERE, now, how);
         }
         goto applied;
     CASE(receive_move):
         pe->now = after = now;
-        how = core->races == NULL ? receive_move(core, pe, ip->slot.application, r, WHERE, &after) : NOT_QUICK;
+        how = receive_move(core, pe, ip->slot.application, r, WHERE, &after);
         if (how == NOT_QUICK) {
             goto applies;
+        }
+        if (core->races != NULL) {
+            check_move(core, pe, ip->slot.application, r, WHERE, now, how);
         }
         goto applied;
     CASE(apply):

@@ -2,6 +2,7 @@
  * queue that it leads to. What is done here is what quick.c would do.
  */
 #include "quick.h"
+#include "races.h"
 
 /* Receiving */
 
@@ -106,11 +107,14 @@ static inline bool find_pace(const struct open *open, cycle head, cycle rate, cy
 static inline void complete_move(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     const struct operation *operation = open->operation;
-    if (core->races != NULL || open->is_sync || pe->early > 0 || operation->has_control) {
+    if (open->is_sync || pe->early > 0 || operation->has_control) {
         complete(core, open);
         return;
     }
     cycle time = open->time;
+    if (core->races != NULL) {
+        end_flight(core, pe, open, time);
+    }
     resource_of(pe, open->queue[0])->ends = time;
     resource_of(pe, thread_place(pe, operation))->ends = time;
     open->poll = 0;

@@ -28,6 +28,9 @@ void prepare_unwritten(struct core *core, const struct unwritten *classes) {
             here->first_word = given->first;
             here->last_word = given->first + given->count;
             here->left = given->left + unit;
+            here->command_word = core->command_words[k];
+            here->low = INT64_MAX;
+            here->high = INT64_MIN;
         }
     }
 }
@@ -50,41 +53,55 @@ void free_races(struct core *core) {
 
 static int64_t width_of(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
 
+/* Adds words side by side to those of an operation. */
+static inline void add_line(struct flight *flight, int64_t low, int64_t high, bool writes) {
+    struct range *range = &flight->ranges[flight->range_count++];
+    range->writes = writes;
+    range->is_line = true;
+    range->low = low;
+    range->high = high;
+    flight->low = low < flight->low ? low : flight->low;
+    flight->high = high > flight->high ? high : flight->high;
+}
+
 /* Adds the words that an operand touches with so many elements to those of an operation. */
 static inline void add_range(struct flight *flight, const struct descriptor *walk, int64_t count, bool writes) {
-    struct range *range = &flight->ranges[flight->range_count++];
     int64_t width = width_of(walk), address = walk->address;
-    range->writes = writes;
-    range->is_line = walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk);
-    range->low = address;
-    range->high = address + count * width;
-    if (range->is_line) {
+    if (walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk)) {
+        add_line(flight, address, address + count * width, writes);
         return;
     }
+    struct walked *walked = &flight->walks[flight->range_count];
+    struct range *range = &flight->ranges[flight->range_count++];
+    range->writes = writes;
+    range->is_line = false;
+    flight->has_walks = true;
     int64_t whole = walk_count(walk), lowest = 0, highest = 0;
-    range->walk = *walk;
-    range->count = count;
+    walked->walk = *walk;
+    walked->count = count;
     if (is_circular(walk)) {
         highest = (walk->extents[1] - 1) * width;
     } else if (walk->dimensions == 1) {
         int64_t reach = (count - 1) * walk->strides[0] * width;
         *(reach < 0 ? &lowest : &highest) = reach;
     } else {
-        range->count = count < whole ? count : whole; /* it begins again behind the last */
+        walked->count = count < whole ? count : whole; /* it begins again behind the last */
         walk_reach(2 * (uint32_t)width, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
         lowest /= 2;
         highest /= 2;
     }
     range->low = address + lowest;
     range->high = address + highest + width;
+    flight->low = range->low < flight->low ? range->low : flight->low;
+    flight->high = range->high > flight->high ? range->high : flight->high;
 }
 
 /* Sets the bits of the words of a range. */
-static void mark(const struct range *range, uint64_t *words) {
-    int64_t width = range->is_line ? range->high - range->low : width_of(&range->walk);
-    int64_t count = range->is_line ? 1 : range->count;
+static void mark(const struct range *range, const struct walked *walked, uint64_t *words) {
+    int64_t width = range->is_line ? range->high - range->low : width_of(&walked->walk);
+    int64_t count = range->is_line ? 1 : walked->count;
     for (int64_t k = 0; k < count; k++) {
-        int64_t word = range->is_line ? range->low : range->walk.address + walk_offset(&range->walk, k) * width;
+        int64_t word = range->is_line ? range->low : walked->walk.address + walk_offset(&walked->walk, k) * width;
         for (int64_t end = word + width; word < end; word++) {
             if (word >= 0 && word < MAX_WORDS) {
                 words[word / 64] |= (uint64_t)1 << word % 64;
@@ -94,10 +111,11 @@ static void mark(const struct range *range, uint64_t *words) {
 }
 
 /* Returns the first word that two ranges have in common, whatever they are, or -1. */
-static int64_t first_marked(const struct range *one, const struct range *other) {
+static int64_t first_marked(const struct range *one, const struct walked *walk, const struct range *other,
+                            const struct walked *other_walk) {
     uint64_t words[2][MAX_WORDS / 64] = {{0}};
-    mark(one, words[0]);
-    mark(other, words[1]);
+    mark(one, walk, words[0]);
+    mark(other, other_walk, words[1]);
     for (int k = 0; k < MAX_WORDS / 64; k++) {
         uint64_t both = words[0][k] & words[1][k];
         for (int bit = 0; both != 0; bit++, both >>= 1) {
@@ -107,16 +125,6 @@ static int64_t first_marked(const struct range *one, const struct range *other) 
         }
     }
     return -1;
-}
-
-/* Does the same, at once for those that are apart or whose elements are side by side. */
-static inline int64_t first_common(const struct range *one, const struct range *other) {
-    int64_t low = one->low > other->low ? one->low : other->low;
-    int64_t high = one->high < other->high ? one->high : other->high;
-    if (low >= high) {
-        return -1;
-    }
-    return one->is_line && other->is_line ? low : first_marked(one, other);
 }
 
 /* Findings */
@@ -152,9 +160,14 @@ static inline bool is_over(const struct flight *flight, const struct pe_races *h
 
 /* Finds an access to words that one operand of an operation in flight touches. `later` is the operation that accesses
  * them, or NO_ROW. */
-static void meet_range(struct core *core, struct pe *pe, struct flight *flight, const struct range *range,
-                       const struct range *access, uint32_t later, bool is_async, uint32_t where, cycle now) {
-    int64_t word = first_common(access, range);
+static void meet_range(struct core *core, struct pe *pe, struct flight *flight, uint32_t number,
+                       const struct range *access, const struct walked *walked, uint32_t later, bool is_async,
+                       uint32_t where, cycle now) {
+    const struct range *range = &flight->ranges[number];
+    int64_t word = access->low > range->low ? access->low : range->low;
+    if (!access->is_line || !range->is_line) {
+        word = first_marked(access, walked, range, &flight->walks[number]);
+    }
     if (word < 0) {
         return;
     }
@@ -171,13 +184,14 @@ static void meet_range(struct core *core, struct pe *pe, struct flight *flight, 
 
 /* Finds accesses to words that an operation in flight touches. */
 static inline void meet(struct core *core, struct pe *pe, struct flight *flight, const struct range *accesses,
-                        uint32_t count, uint32_t later, bool is_async, uint32_t where, cycle now) {
+                        const struct walked *walks, uint32_t count, uint32_t later, bool is_async, uint32_t where,
+                        cycle now) {
     for (uint32_t r = 0; r < flight->range_count; r++) {
         const struct range *range = &flight->ranges[r];
         for (uint32_t k = 0; k < count; k++) {
             const struct range *access = &accesses[k];
             if (access->low < range->high && range->low < access->high && (range->writes || access->writes)) {
-                meet_range(core, pe, flight, range, access, later, is_async, where, now);
+                meet_range(core, pe, flight, r, access, walks == NULL ? NULL : &walks[k], later, is_async, where, now);
             }
         }
     }
@@ -292,10 +306,8 @@ static void check_unwritten(struct core *core, struct pe *pe, const struct opera
 }
 
 /* Finds an element of 1, 2, 4 or 8 bytes that scalar code reads or writes while an operation in flight uses it. */
-void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t bytes, bool writes, uint32_t where,
-                   cycle now) {
+void check_words(struct core *core, struct pe *pe, int64_t low, int64_t high, bool writes, uint32_t where, cycle now) {
     struct pe_races *here = races_of(core, pe);
-    int64_t low = address / 2, high = (address + bytes + 1) / 2;
     if (low < here->last_word && high > here->first_word) {
         if (writes) {
             write_words(here, low, high);
@@ -303,7 +315,7 @@ void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t b
             tell_at(core, pe, READS_UNWRITTEN, where, now, first_unwritten(here, low, high), NO_ROW);
         }
     }
-    if (writes && low == core->command_words[pe->class->number]) {
+    if (writes && low == here->command_word) {
         check_unblock(core, pe, where, now);
     }
     if (here->count == 0) {
@@ -311,24 +323,15 @@ void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t b
     }
     struct range access = {.low = low, .high = high, .is_line = true, .writes = writes};
     for (uint64_t k = 0; k < here->count; k++) {
-        if (!is_over(&here->flights[k], here, now)) {
-            meet(core, pe, &here->flights[k], &access, 1, NO_ROW, false, where, now);
+        const struct flight *flight = &here->flights[k];
+        if (low < flight->high && flight->low < high && !is_over(flight, here, now)) {
+            meet(core, pe, &here->flights[k], &access, NULL, 1, NO_ROW, false, where, now);
         }
     }
 }
 
-/* Drops operations that have ended before a time, as the tasks may know. */
-static void forget_ended(struct pe_races *here, cycle now) {
-    uint64_t kept = 0;
-    for (uint64_t k = 0; k < here->count; k++) {
-        struct flight *flight = &here->flights[k];
-        if (is_over(flight, here, now)) {
-            free(flight->lates);
-        } else if (kept++ != k) {
-            here->flights[kept - 1] = *flight; /* those that go on are seldom behind others */
-        }
-    }
-    here->count = kept;
+static void move_flight(struct flight *to, const struct flight *from) {
+    memcpy(to, from, from->has_walks ? sizeof *to : offsetof(struct flight, walks));
 }
 
 /* Returns a place for an operation behind those in flight. */
@@ -346,34 +349,52 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
     flight->where = where;
     flight->unblocks = operation->unblock == NO_TASK ? NO_ROW : pe->class->tasks[operation->unblock].number;
     flight->range_count = 0;
+    flight->has_walks = false;
+    flight->low = INT64_MAX;
+    flight->high = INT64_MIN;
     flight->lates = NULL;
     flight->late_count = flight->late_room = 0;
     return flight;
 }
 
-/* Finds words of an operation, at its issue, that others in flight use; and leaves it in flight if it is asynchronous. */
-static void check_new(struct core *core, struct pe *pe, struct flight **given, bool is_async, bool receives, cycle now) {
+/* Finds words of an operation, at its issue, that others in flight use; and leaves it in flight if it is asynchronous, at
+ * the place that it returns. Drops those that have ended, as the tasks may know. */
+static struct flight *check_new(struct core *core, struct pe *pe, struct flight *flight, bool is_async, bool receives,
+                                cycle now) {
     struct pe_races *here = races_of(core, pe);
-    struct flight *flight = *given;
-    uint64_t over = 0;
-    for (uint64_t f = 0; f < here->count; f++) {
-        struct flight *other = &here->flights[f];
+    uint64_t kept = 0;
+    for (uint64_t k = 0; k < here->count; k++) {
+        struct flight *other = &here->flights[k];
         if (is_over(other, here, now)) {
-            over++;
-        } else {
-            meet(core, pe, other, flight->ranges, flight->range_count, flight->operation, is_async, flight->where, now);
+            if (other->lates != NULL) {
+                free(other->lates);
+            }
+            continue;
         }
+        if (flight->low < other->high && other->low < flight->high) {
+            meet(core, pe, other, flight->ranges, flight->walks, flight->range_count, flight->operation, is_async,
+                 flight->where, now);
+        }
+        if (kept++ != k) {
+            move_flight(&here->flights[kept - 1], other); /* those that go on are seldom behind others */
+        }
+    }
+    if (kept == 0) {
+        here->low = INT64_MAX;
+        here->high = INT64_MIN;
+    }
+    here->count = kept + is_async;
+    here->joins += receives && !is_async; /* its task waits for what comes */
+    if (!is_async) {
+        return flight;
     }
     flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes;
-    if (over > 0 && (is_async || over == here->count)) {
-        forget_ended(here, now);
-        if (is_async && flight != &here->flights[here->count]) {
-            here->flights[here->count] = *flight;
-            *given = &here->flights[here->count];
-        }
+    here->low = flight->low < here->low ? flight->low : here->low;
+    here->high = flight->high > here->high ? flight->high : here->high;
+    if (flight != &here->flights[kept]) {
+        move_flight(&here->flights[kept], flight);
     }
-    here->count += is_async;
-    here->joins += receives && !is_async; /* its task waits for what comes */
+    return &here->flights[kept];
 }
 
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
@@ -391,7 +412,7 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
             add_range(flight, &operands[k].descriptor, count, k == 0 || k == zeroed);
         }
     }
-    check_new(core, pe, &flight, operation->is_async && uses_fabric, receives, now);
+    check_new(core, pe, flight, operation->is_async && uses_fabric, receives, now);
 }
 
 /* Finds operations in flight whose ends unblock a task that starts before them. */
@@ -399,11 +420,14 @@ void check_start(struct core *core, struct pe *pe, const struct task *task, cycl
     struct pe_races *here = races_of(core, pe);
     for (uint64_t k = 0; k < here->count; k++) {
         struct flight *flight = &here->flights[k];
+        if (flight->unblocks != task->number || flight->done <= begin) {
+            continue;
+        }
         struct late late = {.time = begin, .code = STARTS_UNBLOCKED, .task = task->number, .where = task->row->where,
                             .values = {flight->operation, flight->task, flight->where}};
-        if (flight->unblocks == task->number && flight->done == NEVER) {
+        if (flight->done == NEVER) {
             keep_late(core, flight, &late);
-        } else if (flight->unblocks == task->number && flight->done > begin) {
+        } else {
             tell(core, pe, &late);
         }
     }
@@ -440,6 +464,25 @@ void bind_send(struct core *core, struct pe *pe, const struct send *send) {
     }
 }
 
+/* Notes how an operation has left its short way. */
+static void bind_quick(struct core *core, struct pe *pe, const struct operation *operation, struct flight *flight,
+                       uint32_t queue, bool sends, cycle issued, int64_t count) {
+    cycle done = resource_of(pe, thread_place(pe, operation))->ends;
+    bool is_open = done >= NEVER;
+    if (sends) {
+        struct send send = {.count = (uint32_t)count, .queue = queue, .waiting = is_open, .done = done,
+                            .unheld = issued + core->timing.inject + operation->plain_rate * count};
+        bind_send(core, pe, &send);
+        if (flight->key == &send) {
+            bind_flight(core, pe, core->sends); /* the last that waits */
+        }
+    } else if (is_open) {
+        bind_flight(core, pe, pe->inputs[core->queue_place[queue]].waiting);
+    } else {
+        end(core, pe, flight, done);
+    }
+}
+
 /* Does what `check_operands` does, behind the issue of an operation that has taken a short way, and notes how it has left that. */
 void check_quick(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle issued, int how) {
@@ -467,23 +510,29 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
         }
     }
     bool is_async = operation->is_async && (from != NULL || to != NULL);
-    check_new(core, pe, &flight, is_async, from != NULL, issued);
-    if (!is_async || how == WENT_WRONG) {
-        return;
+    flight = check_new(core, pe, flight, is_async, from != NULL, issued);
+    if (is_async && how != WENT_WRONG) {
+        bind_quick(core, pe, operation, flight, to != NULL ? to->row : from->row, to != NULL, issued, count);
     }
-    cycle done = resource_of(pe, thread_place(pe, operation))->ends;
-    bool is_open = done >= NEVER;
-    if (to != NULL) {
-        struct send send = {.count = (uint32_t)count, .queue = to->row, .waiting = is_open, .done = done,
-                            .unheld = issued + core->timing.inject + operation->plain_rate * count};
-        bind_send(core, pe, &send);
-        if (flight->key == &send) {
-            bind_flight(core, pe, core->sends); /* the last that waits */
-        }
-    } else if (is_open) {
-        bind_flight(core, pe, pe->inputs[core->queue_place[from->row]].waiting);
-    } else {
-        end(core, pe, flight, done);
+}
+
+/* Does the same for a move of elements side by side. */
+void check_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                uint32_t where, cycle issued, int how) {
+    const struct operation *operation = application->operation;
+    bool receives = application->form == RECEIVES_MOVE;
+    const struct descriptor *walk = (const struct descriptor *)(void *)operand_at(application, registers, !receives);
+    int64_t count = walk->extents[0];
+    count = receives && application->count < count ? application->count : count;
+    if (*races_of(core, pe)->left > 0) {
+        const struct descriptor *streams[MAX_OPERANDS] = {receives ? walk : NULL, receives ? NULL : walk};
+        check_unwritten(core, pe, operation, streams, where, issued, count);
+    }
+    struct flight *flight = new_flight(core, pe, operation, where);
+    add_line(flight, walk->address, walk->address + count * (application->steps[!receives] / 2), receives);
+    flight = check_new(core, pe, flight, operation->is_async, receives, issued);
+    if (operation->is_async && how != WENT_WRONG) {
+        bind_quick(core, pe, operation, flight, application->queue->number, !receives, issued, count);
     }
 }
 

@@ -4,11 +4,14 @@
 
 #include "machine.h"
 
-/* Words of memory that an operand of an operation touches, from `low` up to `high` */
+/* Words of memory that an operand of an operation touches, from `low` up to `high`: all of them if it is a line, else
+ * those of `count` elements of a walk */
 struct range {
     int64_t low, high;
-    bool writes, is_line; /* all words from `low` up to `high` */
-    int64_t count;        /* elements of the walk, if it is no line */
+    bool writes, is_line;
+};
+struct walked {
+    int64_t count;
     struct descriptor walk;
 };
 
@@ -21,16 +24,19 @@ struct late {
 
 /* An asynchronous operation, from its issue until its end is seen */
 struct flight {
-    const void *key; /* the open operation, or the send that waits; NULL when its end is known */
-    cycle done;      /* NEVER: not known */
-    uint64_t joins;  /* of its PE when it was issued */
+    cycle done;        /* NEVER: not known */
+    uint64_t joins;    /* of its PE when it was issued */
+    int64_t low, high; /* all its ranges are between these words */
+    const void *key;   /* the open operation, or the send that waits; NULL when its end is known */
     uint32_t operation, task, where;
     uint32_t unblocks; /* the task that its end unblocks, or NO_ROW */
-    bool fills; /* it receives into memory, which is its first range */
-    uint32_t range_count;
-    struct range ranges[MAX_OPERANDS];
+    uint8_t range_count;
+    bool fills;     /* it receives into memory, which is its first range */
+    bool has_walks; /* some ranges are no lines */
     struct late *lates;
     uint64_t late_count, late_room;
+    struct range ranges[MAX_OPERANDS];
+    struct walked walks[MAX_OPERANDS]; /* of the ranges that are no lines; last, since few have any */
 };
 
 /* What is in flight on a PE. `joins` counts what the main thread of tasks may have learnt from outside: of starts of tasks
@@ -41,6 +47,8 @@ struct pe_races {
     uint64_t count, room, joins;
     uint8_t *unwritten; /* a byte for each word from `first_word` on, up to `last_word`: 1 if nothing has written it */
     int64_t first_word, last_word;
+    int64_t low, high; /* what is in flight uses no words but those between these */
+    int64_t command_word; /* that lets the host go on */
     int64_t *left; /* how many of them are 1 */
     uint32_t unblocked_at, unblocked_by; /* since the last launch: the source place, or 0, and the task */
 };
@@ -48,12 +56,13 @@ struct pe_races {
 void prepare_races(struct core *core);
 void prepare_unwritten(struct core *core, const struct unwritten *classes);
 void free_races(struct core *core);
-void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t bytes, bool writes, uint32_t where,
-                   cycle now);
+void check_words(struct core *core, struct pe *pe, int64_t low, int64_t high, bool writes, uint32_t where, cycle now);
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives);
 void check_quick(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle issued, int how);
+void check_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                uint32_t where, cycle issued, int how);
 void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin);
 void bind_flight(struct core *core, const struct pe *pe, const void *key);
 void bind_send(struct core *core, struct pe *pe, const struct send *send);
@@ -62,6 +71,17 @@ void settle_races(struct core *core, cycle until);
 
 static inline struct pe_races *races_of(const struct core *core, const struct pe *pe) {
     return &core->races[pe->number];
+}
+
+/* Looks at an element that scalar code reads or writes. */
+static inline void check_element(struct core *core, struct pe *pe, int64_t address, uint32_t bytes, bool writes,
+                                 uint32_t where, cycle now) {
+    const struct pe_races *here = races_of(core, pe);
+    int64_t low = address / 2, high = (address + bytes + 1) / 2;
+    if ((low < here->high && here->low < high) || (low < here->last_word && here->first_word < high) ||
+        (writes && low == here->command_word)) {
+        check_words(core, pe, low, high, writes, where, now);
+    }
 }
 
 /* Returns true if an operation in memory has to be checked. */
