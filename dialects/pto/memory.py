@@ -336,6 +336,17 @@ class PartitionViewOp(IRDLOperation):
 # ---------------------------------------------------------------------------------------------
 
 
+_BLOCK_BYTES = 32
+"""What addresses in a core are multiples of."""
+
+
+def verify_address(op: Operation, address: SSAValue | None) -> None:
+    """Raise VerifyException for an address of a tile that is constant and not at a block of 32 bytes."""
+    value = None if address is None else constant_value(address)
+    if value is not None and value % _BLOCK_BYTES:
+        fail(op, f"addr must be aligned to {_BLOCK_BYTES} bytes for local tile memory space, got {value}")
+
+
 @irdl_op_definition
 class AllocTileOp(IRDLOperation):
     """Allocates a tile: `pto.alloc_tile addr = %a valid_row = %m valid_col = %n : <type>`.
@@ -355,6 +366,7 @@ class AllocTileOp(IRDLOperation):
     )
 
     def verify_(self) -> None:
+        verify_address(self, self.addr)
         tile = self.result.type
         assert isinstance(tile, TileBufType)
         for name, operand, extent in (

@@ -92,6 +92,14 @@ def is_product(op: Operation) -> bool:
     return op.name.startswith(("pto.tmatmul", "pto.tgemv"))
 
 
+_OF_ONE_TYPE = {
+    "shift_left": "src0, src1, and dst",
+    "shift_right": "src0, src1, and dst",
+    "power": "base and exp",
+}
+"""Functions whose tiles have one type of elements, and what upstream calls the tiles."""
+
+
 def _tile(op: Operation, operand: SSAValue, place: str) -> TileBufType:
     """Return the type of an operand; raises VerifyException unless it is a tile."""
     if not isinstance(operand.type, TileBufType):
@@ -186,6 +194,8 @@ class TableOperation(TileOperation):
                 tiles.append(_tile(self, operand, f"operand {position}"))
         if self.scratch is not None:
             _tile(self, self.scratch, f"operand {len(self.inputs)}")
+        if row.function in _OF_ONE_TYPE and len({tile.element_type for tile in (*tiles, destination)}) > 1:
+            fail(self, f"expects {_OF_ONE_TYPE[row.function]} to have the same element type")
         self._verify_shapes(row, tiles, destination)
 
     def _verify_shapes(self, row: pto_tiles.PtoTileOperation, tiles: list[TileBufType], result: TileBufType) -> None:
