@@ -88,7 +88,11 @@ def _parser() -> argparse.ArgumentParser:
         "that hangs, ends with an error or is interrupted. Cycles are estimates.",
     )
     run.set_defaults(command=_run)
-    run.add_argument("file", metavar="FILE", help="a CSL layout (.csl), or IR text at any level from wse to flow")
+    run.add_argument(
+        "file",
+        metavar="FILE",
+        help="a CSL layout (.csl), IR text at any level from wse to flow, or an output directory of cslc",
+    )
     run.add_argument(
         "--arch", metavar="NAME", help="wse2 or wse3, instead of the program's; for a CSL layout wse2 if not given"
     )
@@ -243,7 +247,8 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
     from ..host.simulator import Simulator
     from ..runtime import Deadlock
 
-    is_csl = arguments.file.endswith(".csl")
+    file = _program_in(arguments.file) if os.path.isdir(arguments.file) else arguments.file
+    is_csl = file.endswith(".csl")
     defines: dict[str, Any] = {}
     params: dict[str, int | float | bool] = {}
     for name, value in arguments.param:
@@ -253,7 +258,7 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
             defines[name] = read_array(value) if value.endswith(".npy") else number(value, f"parameter '{name}'")
     progress("compiling")
     program = compile(
-        arguments.file,
+        file,
         target=arguments.arch,
         rectangle=arguments.rectangle,
         defines=defines,
@@ -315,6 +320,19 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         np.save(stream, simulator.get(name))
     width, height = program.rectangle
     return f"{width} x {height} PEs, {simulator.cycles} cycles (estimated), {seconds:.3f} s"
+
+
+def _program_in(directory: str) -> str:
+    """Return the program in an output directory of `loom cslc`; raises LoomError if there is none."""
+    from ..host.sdk.artifact import FLOW
+
+    file = os.path.join(directory, FLOW)
+    if not os.path.isfile(file):
+        message = (
+            "is a directory without a compiled program; name the CSL file with the layout block, a file of IR, or an"
+        )
+        raise LoomError(f"{message} output directory of loom cslc", directory)
+    return file
 
 
 def _statistics_writer(path: str | None, outputs: Outputs, simulator: Simulator) -> Callable[..., None]:
