@@ -25,16 +25,16 @@ from ..diagnostics.findings import Finding
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context
-from ..dialects.pto.frontend_pipes import OpenPipeOp, PipeUseOp
+from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
-from ..dialects.pto.kernels import Architecture, SectionOp, architecture_of, kernel_kind
+from ..dialects.pto.kernels import Architecture, architecture_of, kernel_kind
 from ..dialects.pto.memory import constant_value
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
 from ..operations.pipe_protocol import Behavior
 from ..passes import get_all_passes
 from ..passes.pto_bind_launch_arguments import bind_launch_arguments
-from ..passes.pto_infer_kernel_kinds import infer_kernel_kinds, uses_core
+from ..passes.pto_infer_kernel_kinds import infer_kernel_kinds
 from ..passes.pto_infer_slots import tradeoffs_of_pipe
 from ..targets import COSTS
 from .pto_dry_run import rings_opened_at, trace_of
@@ -72,11 +72,8 @@ def parse_kernels(source: Source | KernelText) -> ModuleOp:
         text = source if isinstance(source, KernelText) else read_source(source)
         module, name = text.parse(), text.name
     operations = list(walk(module))
-    kernels = any(
-        isinstance(op, SectionOp) or (isinstance(op, FuncOp) and kernel_kind(op)) or uses_core(op) for op in operations
-    )
-    # What only a kernel may do is told by who checks it.
-    if not kernels and not any(isinstance(op, OpenPipeOp | PipeUseOp) for op in operations):
+    kernels = any(op.name.startswith("pto.") or (isinstance(op, FuncOp) and kernel_kind(op)) for op in operations)
+    if not kernels:
         raise LoomError(
             "there is no kernel; write a func.func with operations on tiles, with pto.kernel_kind = "
             "#pto.kernel_kind<cube> or <vector>, or with pto.section.cube and pto.section.vector",

@@ -49,11 +49,6 @@ def infer_kernel_kinds(module: ModuleOp) -> None:
             _wrap(function, kinds)
 
 
-def uses_core(op: Operation) -> bool:
-    """Return True if an operation on tiles says by itself on which core it runs."""
-    return _kind_of(op) is not None
-
-
 def _is_open(function: FuncOp) -> bool:
     """Return True if the core of a function is left to its operations. Those on pipes want it named."""
     return (

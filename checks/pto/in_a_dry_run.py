@@ -34,7 +34,7 @@ def find_in_trace(trace: Trace) -> Iterator[Hazard]:
             kinds[function] = set() if function is None else _kinds_in(function)
         done = kinds[function]
         works = done & {"load", "product"} or ("store" in done and done & {"pop", "compute"})
-        if problem.code == "unwritten-tile" and not ("load" in done if problem.may else works):
+        if problem.code == "unwritten-tile" and not works:
             continue
         yield Hazard(problem.code, problem.op, problem.message, "warning" if problem.may else "error")
 

@@ -12,7 +12,7 @@ from ...analysis.pto.rings import Ring, is_identified
 from ...analysis.pto.schedules import PipeUse
 from ...diagnostics.locations import location_of
 from ...dialects.pto.attributes import AddressSpace, BLayout, SLayout
-from ...dialects.pto.types import DYNAMIC, TileBufType
+from ...dialects.pto.types import DYNAMIC, TensorViewType, TileBufType
 from ...operations import pipe_protocol
 from ...targets.chip import LANES
 from .hazard import Hazard
@@ -32,10 +32,10 @@ _OF_CUBE = ((BLayout.COL_MAJOR, SLayout.ROW_MAJOR), (BLayout.ROW_MAJOR, SLayout.
 def find(subject: Subject) -> Iterator[Hazard]:
     """Yield the pops whose entries no push into their ring can make, or none that they get."""
     for ring in subject.rings:
-        if not ring.has_two_ends or not ring.of_tiles:
+        if not ring.has_two_ends:
             continue
-        pushed = [use for uses in ring.producers.values() for use in uses if use.action == "push" and use.of_tile]
-        popped = [use for uses in ring.consumers.values() for use in uses if use.action == "pop" and use.of_tile]
+        pushed = [use for uses in ring.producers.values() for use in uses if use.action == "push" and _has_type(use)]
+        popped = [use for uses in ring.consumers.values() for use in uses if use.action == "pop" and _has_type(use)]
         order = _in_order(subject, ring)
         for pop in popped:
             yield from _mismatch(ring, pop, order.get(pop.op, pushed), certain=pop.op in order)
@@ -58,7 +58,7 @@ def _in_order(subject: Subject, ring: Ring) -> dict[Operation, list[PipeUse]]:
         for given, taken in product(pushing, popping):
             for push, pop in zip(given, taken, strict=False):
                 pushes = found.setdefault(pop, [])
-                if by_op[push] not in pushes and by_op[push].of_tile:
+                if by_op[push] not in pushes and _has_type(by_op[push]):
                     pushes.append(by_op[push])
         return found
     return {}
@@ -80,7 +80,6 @@ def _mismatch(ring: Ring, pop: PipeUse, pushes: Sequence[PipeUse], *, certain: b
 
 def _problem(ring: Ring, push: PipeUse, pop: PipeUse) -> Hazard | None:
     """Return how two ends of an entry disagree; None if they agree, or may."""
-    given, taken = _tile(push), _tile(pop)
     if push.split != pop.split:
         return Hazard(
             "split-mismatch",
@@ -88,14 +87,16 @@ def _problem(ring: Ring, push: PipeUse, pop: PipeUse) -> Hazard | None:
             f"entries of {ring.label} are popped with split = {pop.split} ({_way(pop.split)}), but pushed with split = "
             f"{push.split} ({_way(push.split)})",
         )
+    assert push.entry is not None and pop.entry is not None
+    given, taken = push.entry.type, pop.entry.type
     converts = push.pipe.acc_push_epilogue is not None
+    if isinstance(given, TensorViewType) and isinstance(taken, TensorViewType):
+        # Each end says itself which rows and columns a slot has, for parts of it.
+        return None if given.element_type == taken.element_type else _of_elements(ring, pop, "slot", given, taken)
+    if not (isinstance(given, TileBufType) and isinstance(taken, TileBufType)):
+        return None
     if not converts and given.element_type != taken.element_type:
-        return Hazard(
-            "element-mismatch",
-            pop.op,
-            f"a tile of {taken.element_type} is popped from {ring.label}, but one of {given.element_type} is pushed, "
-            "and nothing converts it",
-        )
+        return _of_elements(ring, pop, "tile", given, taken)
     expected = _expected(ring, given, push.split)
     for what, wanted, have in zip(("rows", "columns"), expected, taken.valid_shape, strict=True):
         if DYNAMIC not in (wanted, have) and wanted != have:
@@ -144,9 +145,20 @@ def _expected(ring: Ring, given: TileBufType, split: int) -> tuple[int, int]:
     return (part, columns) if halves_rows else (rows, part)
 
 
-def _tile(use: PipeUse) -> TileBufType:
-    assert use.entry is not None and isinstance(use.entry.type, TileBufType)
-    return use.entry.type
+def _of_elements(
+    ring: Ring, pop: PipeUse, what: str, given: TileBufType | TensorViewType, taken: TileBufType | TensorViewType
+) -> Hazard:
+    return Hazard(
+        "element-mismatch",
+        pop.op,
+        f"a {what} of {taken.element_type} is popped from {ring.label}, but one of {given.element_type} is pushed, and "
+        "nothing converts it",
+    )
+
+
+def _has_type(use: PipeUse) -> bool:
+    """Return True for tiles and tensors; signals are numbers."""
+    return use.entry is not None and isinstance(use.entry.type, TileBufType | TensorViewType)
 
 
 def _way(split: int) -> str:

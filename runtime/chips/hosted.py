@@ -116,7 +116,9 @@ class HostedChip:
         """Activate an exported function on all units that have it."""
         for task in self._launchers(name):
             kinds = parameters_of(self.tables, task)
-            self.engine.launch(task, [as_register(kind, value) for kind, value in zip(kinds, arguments, strict=True)])
+            values = [as_register(kind, value) for kind, value in zip(kinds, arguments, strict=True)]
+            with enough_memory():
+                self.engine.launch(task, values)
 
     def is_launched(self, name: str) -> bool:
         """Return True if an exported function has been launched and not been started yet on some unit."""

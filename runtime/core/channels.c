@@ -3,7 +3,8 @@
 
 /* Queues of numbers */
 
-static void put(struct chip_row *row, struct fifo_of_numbers *queue, const int64_t *values) {
+/* Puts numbers that the caller writes, and returns where. */
+static int64_t *put(struct chip_row *row, struct fifo_of_numbers *queue) {
     if (queue->count == queue->room) {
         uint64_t room = queue->room ? 2 * queue->room : 8, width = queue->width ? queue->width : 1;
         int64_t *items = row_allocate(row, room * width, sizeof(int64_t));
@@ -16,9 +17,8 @@ static void put(struct chip_row *row, struct fifo_of_numbers *queue, const int64
         queue->first = 0;
         queue->room = room;
     }
-    uint64_t at = (queue->first + queue->count) % queue->room;
-    memcpy(queue->items + at * queue->width, values, queue->width * sizeof(int64_t));
-    queue->count++;
+    uint64_t at = (queue->first + queue->count++) % queue->room;
+    return queue->items + at * queue->width;
 }
 
 /* Returns the first, which stays until the next is put. */
@@ -155,17 +155,12 @@ static void record_answers(struct chip_row *row, struct channel *channel, struct
     for (uint32_t k = 0; k < channel->answered_count; k++) {
         width += channel->answered[k]->consumers;
     }
-    int64_t few[32] = {0}, *values = width <= 32 ? few : row_allocate(row, width, sizeof(int64_t));
-    uint64_t at = 0;
+    lane->answers.width = width;
+    int64_t *values = put(row, &lane->answers);
     for (uint32_t k = 0; k < channel->answered_count; k++) {
         const struct channel *other = channel->answered[k];
-        memcpy(values + at, other->released, other->consumers * sizeof(int64_t));
-        at += other->consumers;
-    }
-    lane->answers.width = width;
-    put(row, &lane->answers, values);
-    if (values != few) {
-        free(values);
+        memcpy(values, other->released, other->consumers * sizeof(int64_t));
+        values += other->consumers;
     }
 }
 
@@ -279,7 +274,7 @@ void release_entry(struct chip_row *row, struct channel *channel, uint32_t membe
         freed = freed < waited ? freed : waited;
         lane->credits++;
         lane->issued++;
-        put(row, &lane->granted, &freed);
+        *put(row, &lane->granted) = freed;
         if (lane->issued > waited / channel->row->period) {
             find(row, CHIP_EARLY_CREDIT, channel, CHIP_VALUES(k, lane->issued, waited));
         }

@@ -322,6 +322,10 @@ void print_tile(struct chip_row *row, struct unit *unit, struct tile *tile, uint
     struct chip_print record = {.unit = unit->number, .row = print, .element = (uint64_t)view.element,
                                 .rank = (uint64_t)view.rank};
     memcpy(record.extents, view.extents, sizeof record.extents);
+    /* Room in the list comes first, so that nothing loses the bytes; there is no record without bytes. */
+    struct chip_print *kept = row_grow(row, &row->prints, sizeof record);
+    row->prints.count--;
     record.bytes = packed_elements(row, &view);
-    *(struct chip_print *)row_grow(row, &row->prints, sizeof record) = record;
+    *kept = record;
+    row->prints.count++;
 }
