@@ -588,6 +588,13 @@ class Evaluator:
             if is_wse3_only(library) and self.session.options.arch != "wse3":
                 self.fail(node, f"the library {name} exists on WSE-3 only; compile with --arch=wse3, or remove it")
             return path
+        if library.startswith("memcpy_multi/"):
+            now = f"<memcpy/{library.partition('/')[2]}>"
+            self.fail(
+                node,
+                f"{name} is a library of SDK 0.9 and earlier, and {now} since 1.0, which binds tasks to task ids "
+                "rather than colors; adapt the program to it",
+            )
         looked = f", and none in {listed(search.directories())}" if search.directories() else ""
         known = ", ".join(f"<{library}>" for library in library_names())
         self.fail(node, f"there is no library {name}{looked}; there are: {known}")

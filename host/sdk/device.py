@@ -105,16 +105,17 @@ class Device:
     def read(self, export: Export, region: Region, length: int, bits: int, *, last: bool) -> NDArray[np.uint32] | None:
         """Return `length` elements from where an exported array starts, [h, w, l]; those of 16 bits are zero-extended.
 
-        What lies behind the array is read too, with a warning: programs are known that do so. None while a PE is in the
-        middle of a task; with `last` that is an error.
+        What lies behind the array is read too, with a warning: programs are known that do so. Elements narrower than
+        those of the copy are an error, unless an array of 16 bits ends in the last word of the copy. None while a PE
+        is in the middle of a task; with `last` that is an error.
         """
         if not self._can_copy(f"memcpy_d2h of '{export.name}'", region, last):
             return None
-        room = self._check_length(export, length, bits)
+        room = self._check_length(export, length, bits, may_end_inside=True)
         if room is not None:
             print(
-                f"warning: memcpy_d2h reads {length} elements of '{export.name}', which has {room}; the rest is the "
-                "memory behind it",
+                f"warning: memcpy_d2h reads {length} elements of '{export.name}', which has {room[0]}; the rest "
+                f"is the memory behind it{room[1]}",
                 file=sys.stderr,
             )
         return self.machine.read_region(export.name, *region, length, f"u{bits // 8}").astype(np.uint32)
@@ -130,17 +131,20 @@ class Device:
         room = self._check_length(export, length, bits)
         if room is not None:
             raise SdkError(
-                f"memcpy_h2d: {length} elements do not fit in '{export.name}', which has {room} on each PE; correct "
+                f"memcpy_h2d: {length} elements do not fit in '{export.name}', which has {room[0]} on each PE; correct "
                 "elem_per_pe"
             )
         words = tensor if bits == 32 else tensor.astype(np.uint16)
         self.machine.write_region(export.name, *region, length, words)
         return True
 
-    def _check_length(self, export: Export, length: int, bits: int) -> int | None:
-        """Return how many elements of `bits` an exported array has room for, if fewer than `length`; else None.
+    def _check_length(
+        self, export: Export, length: int, bits: int, *, may_end_inside: bool = False
+    ) -> tuple[str, str] | None:
+        """Return what an exported array has, and advice, if it has no room for `length` elements of `bits`; else None.
 
-        Raises SdkError if that is because they are narrower than those of the copy.
+        Raises SdkError if that is because its elements are narrower than those of the copy, unless those of 16 bits
+        `may_end_inside` the last word of it.
         """
         found = self.machine.buffer(export.name)
         if any(extent < 0 for extent in found.shape):
@@ -154,11 +158,13 @@ class Device:
             )
             if size == 1 and size * elements % (bits // 8):
                 remedy += f", and make the array's length a multiple of {bits // 8}"
+            if may_end_inside and size == 2 and (length - 1) * bits // 8 < size * elements:
+                return f"{elements} of {size * 8} bits", f"; {remedy}"
             raise SdkError(
                 f"a copy of {length} elements of {bits} bits does not fit '{export.name}', which has {elements} of "
                 f"{size * 8} bits on each PE; {remedy}"
             )
-        return elements
+        return str(elements), ""
 
     def send(
         self, color: int, region: Region, tensor: NDArray[np.uint32], *, blocks: bool, asked: str | None = None

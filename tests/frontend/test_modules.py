@@ -73,6 +73,7 @@ def test_comptime_blocks_of_imported_files(csl: Csl) -> None:
 REFUSED = [
     ('const m = @import_module(«"nothing.csl"»);', "there is no file 'nothing.csl' in"),
     ('const m = @import_module(«"<nothing>"»);', "there is no library <nothing>; there are:"),
+    ('const m = @import_module(«"<memcpy_multi/memcpy>"»);', "of SDK 0.9 and earlier, and <memcpy/memcpy> since 1.0"),
     ('const m = @import_module(«"<sdklayout/input_stream>"»);', "there is no library <sdklayout/input_stream>"),
     ('const m = @import_module(«"<../sema/core>"»);', "there is no library <../sema/core>"),
     ('const m = @import_module(«"<pseudorandom>"»);', "there is no library <pseudorandom>"),

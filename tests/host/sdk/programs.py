@@ -33,6 +33,7 @@ wse.program @grid target "wse3" rectangle 3 x 2 {
     wse.buffer @wide : memref<5xi32> = dense<0>
     wse.buffer @real : memref<2x3xf32> = dense<0.0>
     wse.buffer @narrow : memref<4xi16> = dense<0>
+    wse.buffer @single : memref<1xi16> = dense<0>
     wse.buffer @half : memref<4xf16> = dense<0.0>
     wse.buffer @fixed : memref<2xf32> = dense<1.5>
     wse.buffer @hidden : memref<3xi16> = dense<7>
@@ -43,6 +44,7 @@ wse.program @grid target "wse3" rectangle 3 x 2 {
     wse.export @wide unsigned
     wse.export @real
     wse.export @narrow unsigned
+    wse.export @single unsigned
     wse.export @half
     wse.export @fixed read_only
     wse.export @unblocked as "loom.cmd_stream" unsigned
@@ -129,6 +131,7 @@ EXPORTS = {
     "wide": ExportedName("buffer", "[*]u32", "u32"),
     "real": ExportedName("buffer", "[*]f32", "f32"),
     "narrow": ExportedName("buffer", "[*]u16", "u16"),
+    "single": ExportedName("buffer", "[*]u16", "u16"),
     "half": ExportedName("buffer", "[*]f16", "f16"),
     "fixed": ExportedName("buffer", "[*]f32", "f32", mutable=False),
     "double": ExportedName("function", "fn()void"),

@@ -371,6 +371,19 @@ def test_wide_copy_of_narrow_elements(running: SdkRuntime, name: str) -> None:
         running.memcpy_d2h(data, running.get_id(name), 0, 0, 1, 1, 4, **options())
 
 
+def test_a_word_with_the_end_of_an_array(running: SdkRuntime, capsys: pytest.CaptureFixture[str]) -> None:
+    """A wide copy of one narrow element reads the word that it is in, with a warning; the copy to it is refused."""
+    single = running.get_id("single")
+    running.memcpy_h2d(single, np.array([7], np.uint32), 1, 1, 1, 1, 1, **options(data_type=HALF))
+    word = np.zeros(1, np.uint32)
+    running.memcpy_d2h(word, single, 1, 1, 1, 1, 1, **options())
+    assert word[0] & 0xFFFF == 7
+    said = capsys.readouterr().err
+    assert "which has 1 of 16 bits; the rest is the memory behind it; pass data_type=MemcpyDataType.MEMCPY_16" in said
+    with pytest.raises(SdkError, match="a copy of 1 elements of 32 bits does not fit 'single'"):
+        running.memcpy_h2d(single, word, 1, 1, 1, 1, 1, **options())
+
+
 def test_words_of_narrow_elements(running: SdkRuntime) -> None:
     """Memory is flat: 32-bit words of an array of 16-bit elements are pairs of them, the first in the low half."""
     narrow = running.get_id("narrow")
