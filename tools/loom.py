@@ -328,10 +328,8 @@ def _program_in(directory: str) -> str:
 
     file = os.path.join(directory, FLOW)
     if not os.path.isfile(file):
-        message = (
-            "is a directory without a compiled program; name the CSL file with the layout block, a file of IR, or an"
-        )
-        raise LoomError(f"{message} output directory of loom cslc", directory)
+        instead = "name the CSL file with the layout block, a file of IR, or an output directory of loom cslc"
+        raise LoomError(f"is a directory without a compiled program; {instead}", directory)
     return file
 
 

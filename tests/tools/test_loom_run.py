@@ -442,6 +442,16 @@ def test_output_to_a_pipe_that_closes(write: Write) -> None:
     assert done.returncode == 1 and done.stderr == b""
 
 
+def test_an_output_directory_of_cslc(run_loom: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    flags = ["--arch=wse3", "--fabric-dims=9,4", "--fabric-offsets=4,1", "--params=width:2", "--memcpy", "--channels=1"]
+    assert run_loom("cslc", write_layout(tmp_path), *flags, "-o", out).status == 0
+    outcome = run_loom("run", out, "--launch", "add", "2.5", "3", "--get", f"values={tmp_path / 'values.npy'}")
+    assert outcome.status == 0 and outcome.out.startswith("2 x 2 PEs, ")
+    assert_array_equal(np.load(tmp_path / "values.npy"), np.full((2, 2, 4), 7.5, np.float32))
+    one_error(run_loom("run", tmp_path), "is a directory without a compiled program", "output directory of loom cslc")
+
+
 @pytest.mark.slow
 def test_csl(run_loom: Run, tmp_path: Path) -> None:
     """A layout is compiled; what it exports by pointers is set and read."""
