@@ -151,6 +151,12 @@ class Emitter:
             return min(left, right)
         return left if left == right else self._twofold(arith.MinSIOp, left, right)
 
+    def most(self, left: Number, right: Number) -> Number:
+        """Return the larger of two numbers."""
+        if isinstance(left, int) and isinstance(right, int):
+            return max(left, right)
+        return left if left == right else self._twofold(arith.MaxSIOp, left, right)
+
     def compare(self, left: Number, right: Number, how: str = "eq") -> SSAValue:
         return self.make(arith.CmpiOp(self.value(left), self.value(right), how))
 

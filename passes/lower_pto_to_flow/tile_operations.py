@@ -307,7 +307,12 @@ class TileOperations:
             self._composed(op, target, sources)
             return
         options: dict[str, Attribute] = {}
-        if row.shape == "row_reduction":
+        if row.shape == "elementwise":
+            sources = [
+                self._widened(source, operand.type, target, op.dst.type) if kind == "tile" else source
+                for kind, operand, source in zip(row.operands, op.sources, sources, strict=True)
+            ]
+        elif row.shape == "row_reduction":
             target = replace(target, extents=(rows, 1))
         elif row.shape == "padding":
             value = self._padding(op)
@@ -320,6 +325,18 @@ class TileOperations:
         elif row.function == "select":
             sources[0] = self._mask(op, op.sources[0], _tile(sources[0]), target.extents)
         self.emitter.apply(row.function, target, sources, options)
+
+    def _widened(self, source: View | SSAValue, tile: Attribute, target: View, whole: Attribute) -> View | SSAValue:
+        """Return a source with as many elements as are valid in the result, where its own number turns out smaller.
+
+        The cores compute the valid elements of the result, whatever is valid of the sources.
+        """
+        assert isinstance(source, View) and isinstance(tile, TileBufType) and isinstance(whole, TileBufType)
+        is_known = known((*source.extents, *target.extents)) is not None
+        if is_known or any(own < wanted for own, wanted in zip(tile.shape, whole.shape, strict=True)):
+            return source
+        extents = tuple(map(self.emitter.most, source.extents, target.extents))
+        return replace(source, extents=extents)
 
     def _composed(self, op: TableOperation, target: View, sources: list[View | SSAValue]) -> None:
         """Lower what is several tile functions, or one of a turned tile."""

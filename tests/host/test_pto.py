@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -618,6 +619,18 @@ def test_shapes_that_do_not_fit_when_it_runs(tmp_path: Path, name: str) -> None:
     message = rf"shapes\.pto:{line}:3: error: the shapes of {name} do not match: 2 x 8 from 3 x 8; correct"
     with pytest.raises(LoomError, match=message):
         pto.run(path, arguments={"n": 3, "m": 2})
+
+
+def test_the_result_says_how_much_is_computed(tmp_path: Path) -> None:
+    """As on the cores, which read what is not valid of a source; a warning says so, with the numbers."""
+    path = tmp_path / "shapes.pto"
+    path.write_text(SHAPES.replace("OPERATION", "pto.texp"))
+    result = pto.run(path, arguments={"n": 2, "m": 3})
+    (printed,) = result.prints
+    np.testing.assert_allclose(printed.array[:, 0], [math.e, math.e, 1.0], rtol=1e-6)
+    (finding,) = result.findings
+    assert (finding.severity, finding.code) == ("warning", "narrow-tile")
+    assert "the result has 3 valid rows, and a source 2, so 1 of the source are read that are not valid" in str(finding)
 
 
 @pytest.mark.slow

@@ -470,7 +470,10 @@ class CoreRun:
         return view.region()
 
     def _check_shapes(self, op: TileOperation, tile: Tile) -> None:
-        """Report a load of more than the tile holds."""
+        """Report a load of more than the tile holds, and sources with fewer valid elements than the result."""
+        if isinstance(op, TableOperation) and op.table_row().shape == "elementwise":
+            self._check_sources(op, tile)
+            return
         view = self.values.get(op.operands[0])
         if not isinstance(op, TLoadOp) or not isinstance(view, View) or len(view.extents) != 2:
             return
@@ -487,6 +490,23 @@ class CoreRun:
                         "make the view and the tile agree",
                     )
                 )
+
+    def _check_sources(self, op: TableOperation, result: Tile) -> None:
+        for kind, operand in zip(op.table_row().operands, op.sources, strict=True):
+            source = self.values.get(operand)
+            if kind != "tile" or not isinstance(source, Tile):
+                continue
+            for what, have, wanted in zip(("rows", "columns"), source.valid, result.valid, strict=True):
+                if have is not None and wanted is not None and 0 < have < wanted:
+                    self.trace.report(
+                        Problem(
+                            "narrow-tile",
+                            op,
+                            f"the result has {wanted} valid {what}, and a source {have}, so {wanted - have} of the "
+                            "source are read that are not valid; make the valid shapes agree",
+                            may=True,
+                        )
+                    )
 
     def _note_pitch(self, op: TileOperation, result: Tile) -> None:
         """Note the rows with which a product is in the accumulator: those of the left tile, in whole boxes."""
