@@ -883,7 +883,10 @@ class Parser:
         kinds = self.kinds
         first = self.position
         is_inline = self.is_inline_loop()
-        self.position = first + 1 + is_inline
+        self.position = opening = first + 1 + is_inline
+        if kinds[opening] == "(" and kinds[opening + 1] in ("var", "const"):
+            self.position = self.behind_parenthesis(opening)
+            self.fail(opening + 1, "a 'for' goes over an array or a range; write 'for (@range(i16, 8)) |i| { ... }'")
         iterable = self.parenthesized("after 'for'")
         if kinds[self.position] != "|":
             self.fail_expected("'|element|' after what the 'for' iterates over")
@@ -896,6 +899,16 @@ class Parser:
         self.expect("|", "after the name of the loop's " + ("index" if index else "element"))
         body = self.statement()
         return For(self.starts[first], self.ends[self.position - 1], label, iterable, element, index, body, is_inline)
+
+    def behind_parenthesis(self, opening: int) -> int:
+        """Return the token behind the ')' that closes a '(', which may be the end of the file."""
+        depth, token = 0, opening
+        while self.kinds[token] != END:
+            depth += (self.kinds[token] == "(") - (self.kinds[token] == ")")
+            token += 1
+            if depth == 0:
+                break
+        return token
 
     def inline_statement(self) -> Statement:
         if self.kinds[self.position + 1] != "for":

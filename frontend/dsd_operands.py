@@ -134,8 +134,8 @@ def scalar_operand(
         value, type = Value(types.U16, value.data), types.U16
     assert isinstance(needed, types.Int | types.Float)
     bits = needed.bits
-    if isinstance(type, types.Pointer):
-        whole = isinstance(type.target, types.Array)
+    if isinstance(type, types.Pointer | types.Array):
+        whole = isinstance(type, types.Array) or isinstance(type.target, types.Array)
         advice = "make a DSD of the array with @get_dsd" if whole else "write '.*' behind it for its number"
         ev.fail(node, f"@{row.name} takes no '{type}' as a source; {advice}")
     if types.is_float(needed):

@@ -333,7 +333,7 @@ def _field(ev: Evaluator, node: syntax.Field) -> Place:
         module: Module = base.load(ev, node).data
         found = module.globals.get(node.name)
         if found is None:
-            advice = suggestion(node.name, module.globals)
+            advice = suggestion(node.name, module.globals) or "; look for its name there"
             ev.fail(node, f"module '{module.library or module.path.name}' does not declare '{node.name}'{advice}")
         return global_place(ev, found, node)
     return _member(ev, base, node.name, node)

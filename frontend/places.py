@@ -584,7 +584,8 @@ def index_word(ev: Evaluator, value: Value, node: syntax.Node, what: str = "an i
     if isinstance(value.type, types.Enum):
         ev.fail(node, f"{what} is an integer; convert the enum with @get_int")
     if not types.is_integer(value.type):
-        ev.fail(node, f"{what} is an integer, not '{value.type}'")
+        advice = "; convert it with @as" if types.is_float(value.type) else ""
+        ev.fail(node, f"{what} is an integer, not '{value.type}'{advice}")
     if is_ssa(value.data):
         assert isinstance(value.type, types.Int)
         return extend(ev, value.data, value.type, 16)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from xdsl.utils.str_enum import StrEnum
 
 from ..csl import syntax
@@ -45,7 +47,9 @@ class Fields:
     def need(self, name: str) -> Value:
         value = self.take(name)
         if value is None:
-            self.ev.fail(self.node, f"{self.what} needs a field '.{name}'")
+            close = difflib.get_close_matches(name, self.members, 1)
+            advice = f"; '.{close[0]}' is none of its fields" if close else ""
+            self.ev.fail(self.node, f"{self.what} needs a field '.{name}'{advice}")
         return value
 
     def flag(self, name: str) -> bool:

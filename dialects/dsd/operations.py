@@ -336,7 +336,7 @@ class DsdOperation(SymbolUser, ABC):
             ):
                 raise VerifyException(
                     f"an operand of {self.definition.name} has wavelet_index_offset, but the operation has no "
-                    "index; add index(...)"
+                    "index; give it one, in CSL with '.index', in IR with index(...)"
                 )
             if isinstance(made_by, FaboutOp) and made_by.zero is not None:
                 self._verify_zero(made_by.zero.data)

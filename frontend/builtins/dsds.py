@@ -94,7 +94,8 @@ def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.
         value = ev.coerce(value, type, node)
     number = index_word(ev, value, node, what)
     if isinstance(number, int) and not type.holds(number):
-        ev.fail(node, f"{what} of {number}; it is from {type.lowest} to {type.highest}")
+        advice = "; the strides of a mem4d_dsd have 16 bits" if type is types.I8 else ""
+        ev.fail(node, f"{what} of {number}; it is from {type.lowest} to {type.highest}{advice}")
     return number
 
 
@@ -225,7 +226,10 @@ def _set_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value
     data = value.data
     if isinstance(data, MemoryDescriptor):
         if len(data.extents) != 1:
-            ev.fail(arguments[0], "@set_dsd_length takes a mem1d_dsd or a fabric DSD, not a mem4d_dsd")
+            ev.fail(
+                arguments[0],
+                "@set_dsd_length takes a mem1d_dsd or a fabric DSD, not a mem4d_dsd; make another with @get_dsd",
+            )
         return Value(value.type, replace(data, extents=(length,)))
     if isinstance(data, FabricDescriptor | CircularDescriptor):
         return Value(value.type, replace(data, extent=length))

@@ -299,7 +299,8 @@ def _given(
             ev.fail(node, f"{noun} of @{row.name} has {8 * types.size(needed)} bits, but this points to a '{target}'")
         return scalar_at(ev, where, needed)
     if source is None:
-        ev.fail(node, f"{noun} of @{row.name} is a DSD, a DSR or a pointer to a variable, not '{value.type}'")
+        advice = "; write '&' before the variable" if types.is_integer(value.type) or types.is_float(value.type) else ""
+        ev.fail(node, f"{noun} of @{row.name} is a DSD, a DSR or a pointer to a variable, not '{value.type}'{advice}")
     if source not in row.scalar_sources:
         ev.fail(node, f"{noun} of @{row.name} must be a DSD or DSR, not '{value.type}'")
     return scalar_operand(ev, value, needed, row, node)

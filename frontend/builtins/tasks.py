@@ -144,7 +144,8 @@ def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.T
     """Return the kind and number of a task an id stands for; None where it is known at run time only."""
     kind = _kind(value.type)
     if kind is None:
-        ev.fail(node, f"this must be a task id, a color or an input queue, not '{value.type}'")
+        advice = "; make an id of it, as with @get_local_task_id" if types.is_integer(value.type) else ""
+        ev.fail(node, f"this must be a task id, a color or an input queue, not '{value.type}'{advice}")
     if value.type is (types.INPUT_QUEUE if ev.session.target.data_tasks_by_color else types.COLOR):
         name, other = ("WSE-2", "color") if value.type is types.INPUT_QUEUE else ("WSE-3", "input queue")
         ev.fail(node, f"tasks are blocked and unblocked by their {other} on {name}, not by '{value.type}'")
@@ -363,7 +364,11 @@ def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:
         bits = sum(types.bit_width(type) or 0 for type in result)
         if bits > 32:
             task = binding.task.node
-            ev.fail(task, f"the parameters of task '{task.name}' have {bits} bits; the payload of a wavelet has 32")
+            advice = "take fewer or narrower ones"
+            ev.fail(
+                task,
+                f"the parameters of task '{task.name}' have {bits} bits; the payload of a wavelet has 32: {advice}",
+            )
     return result
 
 

@@ -105,20 +105,20 @@ dsd.fmovs %d, %d async : !dsd.mem1d<f32>, !dsd.mem1d<f32>
 dsd.fmovs %o, %d async(activate = @t, unblock = @t) : !dsd.fabout<f32>, !dsd.mem1d<f32>
 // -----
 // DSD-044
-// CHECK: error: an operand of add16 has wavelet_index_offset, but the operation has no index; add index(...){{$}}
+// CHECK: error: an operand of add16 has wavelet_index_offset, but the operation has no index; give it one, in CSL with '.index', in IR with index(...){{$}}
 %A, %c = "test.op"() : () -> (memref<10xi16>, i16)
 %d = dsd.mem1d %A extent 10 {wavelet_index_offset} : memref<10xi16>
 %e = dsd.increment_offset %d, 2 : !dsd.mem1d<i16>
 dsd.add16 %e, %e, %c : !dsd.mem1d<i16>, !dsd.mem1d<i16>, i16
 // -----
 // DSD-056
-// CHECK: error: an operand of add16 has wavelet_index_offset, but the operation has no index; add index(...){{$}}
+// CHECK: error: an operand of add16 has wavelet_index_offset, but the operation has no index; give it one, in CSL with '.index', in IR with index(...){{$}}
 %A, %c = "test.op"() : () -> (memref<10xi16>, i16)
 %d = dsd.mem4d %A extents [2, 5] {wavelet_index_offset} : memref<10xi16>
 dsd.add16 %d, %d, %c : !dsd.mem4d<i16>, !dsd.mem4d<i16>, i16
 // -----
 // DSD-109
-// CHECK: error: an operand of add16 has wavelet_index_offset, but the operation has no index; add index(...){{$}}
+// CHECK: error: an operand of add16 has wavelet_index_offset, but the operation has no index; give it one, in CSL with '.index', in IR with index(...){{$}}
 %d, %c = "test.op"() : () -> (!dsd.mem1d<i16>, i16)
 %o = dsd.fabout @q extent 1 {wavelet_index_offset} : !dsd.fabout<i16>
 dsd.add16 %o, %d, %c : !dsd.fabout<i16>, !dsd.mem1d<i16>, i16

@@ -87,7 +87,7 @@ dsr.fmovs %r, %s async(activate = @t) : !dsr.dest<f32>, !dsr.src1<f32>
 dsr.fmovs %r, %s async : !dsr.dest<f32, 0>, !dsr.src1<f32, 0>
 // -----
 // DSD-044: the load hides no option of the descriptor.
-// CHECK: error: an operand of mov16 has wavelet_index_offset, but the operation has no index; add index(...){{$}}
+// CHECK: error: an operand of mov16 has wavelet_index_offset, but the operation has no index; give it one, in CSL with '.index', in IR with index(...){{$}}
 %A, %r = "test.op"() : () -> (memref<10xi16>, !dsr.dest<i16>)
 %d = dsd.mem1d %A extent 10 {wavelet_index_offset} : memref<10xi16>
 %s = dsr.load %d : !dsd.mem1d<i16> -> !dsr.src0<i16>
