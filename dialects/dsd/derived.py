@@ -304,12 +304,15 @@ class FoldDerivedDescriptor(RewritePattern):
 
 
 class MergeDerivedDescriptors(RewritePattern):
-    """Two changes of one field in a row are one: the later wins, increments add up."""
+    """Two changes of one field in a row are one: the later wins, increments add up.
+
+    A new base replaces the offset too, so that increments before it are lost (DSD-163).
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DerivedDescriptorOp, rewriter: PatternRewriter) -> None:
         first = op.descriptor.owner
-        if type(first) is not type(op):
+        if not isinstance(first, DerivedDescriptorOp):
             return
         match op, first:
             case IncrementOffsetOp(), IncrementOffsetOp():
@@ -317,9 +320,9 @@ class MergeDerivedDescriptors(RewritePattern):
                 if one is None or two is None or one + two not in OFFSETS:
                     return
                 new = IncrementOffsetOp(first.descriptor, one + two)
-            case SetLengthOp() | SetStrideOp(), SetLengthOp() | SetStrideOp():
+            case SetLengthOp() | SetStrideOp(), _ if type(first) is type(op):
                 new = type(op)(first.descriptor, op.value)
-            case SetBaseOp(), SetBaseOp():
+            case SetBaseOp(), SetBaseOp() | IncrementOffsetOp():
                 new = SetBaseOp(first.descriptor, op.base)
             case _:
                 return

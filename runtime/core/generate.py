@@ -53,7 +53,23 @@ def _computed(function: str, kinds: list[str]) -> str:
 
 
 def _macro(computed: str, kinds: list[str]) -> str:
-    return "CARRY" if computed == "add_with_carry" else "HALF" if _is_half(computed, kinds) else "KERNEL"
+    if computed == "add_with_carry":
+        return "CARRY"
+    return "HALF" if _is_half(computed, kinds) else "PAIRED" if _is_paired(computed, kinds) else "KERNEL"
+
+
+_OF_BITS = ("move", "absolute", "negate")
+_OF_VECTORS = (
+    "add", "subtract", "and", "or", "xor", "shift_left", "shift_right_logical", "shift_right_arithmetic",
+    "add_floats", "subtract_floats", "multiply", "maximum", "multiply_add",
+)  # fmt: skip
+"""What a compiler computes of vectors."""
+
+
+def _is_paired(computed: str, kinds: list[str]) -> bool:
+    """Return True if every second element is computed faster with those between: in vectors, of one kind."""
+    is_wide = kinds[0] in ("i16", "i32", "f32")
+    return len(set(kinds)) == 1 and (computed in _OF_BITS or (computed in _OF_VECTORS and is_wide))
 
 
 def _is_half(computed: str, kinds: list[str]) -> bool:
@@ -63,12 +79,14 @@ def _is_half(computed: str, kinds: list[str]) -> bool:
 
 
 def kernel_table() -> str:
-    """Return the header that lists kernels, by the number of their sources; KERNEL, HALF for f16, or CARRY."""
+    """Return the header that lists kernels, by the number of their sources; KERNEL, PAIRED, HALF for f16, or CARRY."""
     rows = [
         f"{_macro(computed, kinds)}{len(kinds) - 1}({number}, {computed}, {', '.join(kinds)}) /* {row.name} */"
         for number, row, computed, kinds in kernels()
     ]
-    parameters = ", ".join([f"{name}{sources}" for name in ("KERNEL", "HALF") for sources in (1, 2, 3)] + ["CARRY2"])
+    parameters = ", ".join(
+        [f"{name}{sources}" for name in ("KERNEL", "PAIRED", "HALF") for sources in (1, 2, 3)] + ["CARRY2"]
+    )
     counts = f"enum {{ DSD_ROWS = {len(DSD_ROWS)}, DSD_FORMATS = {len(FORMATS)} }};\n\n"
     return COMMENT.format("operations/dsd_table.py") + counts + _table("KERNELS", parameters, rows)
 

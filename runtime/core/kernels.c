@@ -1,7 +1,8 @@
 /* Kernels of the DSD table, compiled for each set of instructions that VARIANT names.
  *
  * Every kernel has two loops. The row goes over elements side by side and is made into vectors, by the compiler or, for
- * f16 where the processor converts it, here. The walk takes any steps, one element after the other.
+ * f16 where the processor converts it, here. The walk takes any steps, one element after the other. Most have a third one,
+ * of pairs, which computes every second element of a row: vectors have the elements between too, which keep what they have.
  */
 #include "kernels.h"
 
@@ -192,9 +193,65 @@ static inline double significand(double value) {
         }                                                                                                              \
     }
 
+/* The pairs. The first source is no scalar, the second of three neither; with any other choice the walk does it. The parity
+ * has as many bits as an element, so that vectors of one fit those of the other. */
+
+#define PAIRS(D, LOADS, value)                                                                                         \
+    element_##D parity = 0;                                                                                            \
+    INDEPENDENT for (ptrdiff_t k = 0; k < 2 * (ptrdiff_t)count - 1; k++, parity++) {                                   \
+        LOADS                                                                                                          \
+        element_##D before = load_##D(destination + k * SIZE(D)), mask = (element_##D)((parity & 1) - 1);              \
+        store_##D(destination + k * SIZE(D), (element_##D)(before ^ ((before ^ (value)) & mask)));                     \
+    }
+
+#define LOADS1(A) element_##A a = SIDE_BY_SIDE(A, 1);
+#define LOADS2(A, B)                                                                                                   \
+    element_##A a = SIDE_BY_SIDE(A, 1);                                                                                \
+    element_##B b = SIDE_BY_SIDE(B, 2);
+
+#define PAIRS1(number, compute, D, A)                                                                                  \
+    FUNCTION(pairs, number) {                                                                                          \
+        if (steps[1] == 0) {                                                                                           \
+            NAME(walk, number)(at, steps, count);                                                                      \
+            return;                                                                                                    \
+        }                                                                                                              \
+        uint8_t *destination = at[0];                                                                                  \
+        const uint8_t *source1 = at[1];                                                                                \
+        PAIRS(D, LOADS1(A), compute_##compute(D, A, a))                                                                \
+    }
+#define PAIRS2(number, compute, D, A, B)                                                                               \
+    FUNCTION(pairs, number) {                                                                                          \
+        if (steps[1] == 0) {                                                                                           \
+            NAME(walk, number)(at, steps, count);                                                                      \
+            return;                                                                                                    \
+        }                                                                                                              \
+        uint8_t *destination = at[0];                                                                                  \
+        const uint8_t *source1 = at[1], *source2 = at[2];                                                              \
+        if (steps[2] == 0) {                                                                                           \
+            element_##B b = load_##B(source2);                                                                         \
+            PAIRS(D, LOADS1(A), compute_##compute(D, A, B, a, b))                                                      \
+        } else {                                                                                                       \
+            PAIRS(D, LOADS2(A, B), compute_##compute(D, A, B, a, b))                                                   \
+        }                                                                                                              \
+    }
+#define PAIRS3(number, compute, D, A, B, C)                                                                            \
+    FUNCTION(pairs, number) {                                                                                          \
+        if (steps[1] == 0 || steps[2] == 0 || steps[3] != 0) {                                                         \
+            NAME(walk, number)(at, steps, count);                                                                      \
+            return;                                                                                                    \
+        }                                                                                                              \
+        uint8_t *destination = at[0];                                                                                  \
+        const uint8_t *source1 = at[1], *source2 = at[2];                                                              \
+        element_##C c = load_##C(at[3]);                                                                               \
+        PAIRS(D, LOADS2(A, B), compute_##compute(D, A, B, C, a, b, c))                                                 \
+    }
+
 #define KERNEL1(...) WALK1(__VA_ARGS__) ROW1(__VA_ARGS__)
 #define KERNEL2(...) WALK2(__VA_ARGS__) ROW2(__VA_ARGS__)
 #define KERNEL3(...) WALK3(__VA_ARGS__) ROW3(__VA_ARGS__)
+#define PAIRED1(...) KERNEL1(__VA_ARGS__) PAIRS1(__VA_ARGS__)
+#define PAIRED2(...) KERNEL2(__VA_ARGS__) PAIRS2(__VA_ARGS__)
+#define PAIRED3(...) KERNEL3(__VA_ARGS__) PAIRS3(__VA_ARGS__)
 
 #if defined(__F16C__)
 
@@ -281,18 +338,24 @@ static inline __m256 rounded_f16(__m256 values) {
         store_i16(at[3], (uint16_t)(sum >> 16));                                                                       \
     }
 
-KERNELS(KERNEL1, KERNEL2, KERNEL3, HALF1, HALF2, HALF3, CARRY2)
+KERNELS(KERNEL1, KERNEL2, KERNEL3, PAIRED1, PAIRED2, PAIRED3, HALF1, HALF2, HALF3, CARRY2)
 
-#define ENTRY(number, staged, count, ...) [number] = {NAME(row, number), NAME(walk, number), count, {__VA_ARGS__}, staged},
-#define ENTRY1(number, compute, D, A) ENTRY(number, false, 1, SIZE(D), SIZE(A))
-#define ENTRY2(number, compute, D, A, B) ENTRY(number, false, 2, SIZE(D), SIZE(A), SIZE(B))
-#define ENTRY3(number, compute, D, A, B, C) ENTRY(number, false, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
-#define HALF_ENTRY1(number, compute, D, A) ENTRY(number, true, 1, SIZE(D), SIZE(A))
-#define HALF_ENTRY2(number, compute, D, A, B) ENTRY(number, true, 2, SIZE(D), SIZE(A), SIZE(B))
-#define HALF_ENTRY3(number, compute, D, A, B, C) ENTRY(number, true, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
+#define ENTRY(number, pairs, staged, count, ...)                                                                       \
+    [number] = {NAME(row, number), NAME(walk, number), pairs, count, {__VA_ARGS__}, staged},
+#define ENTRY1(number, compute, D, A) ENTRY(number, NULL, false, 1, SIZE(D), SIZE(A))
+#define ENTRY2(number, compute, D, A, B) ENTRY(number, NULL, false, 2, SIZE(D), SIZE(A), SIZE(B))
+#define ENTRY3(number, compute, D, A, B, C) ENTRY(number, NULL, false, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
+#define PAIRED_ENTRY1(number, compute, D, A) ENTRY(number, NAME(pairs, number), false, 1, SIZE(D), SIZE(A))
+#define PAIRED_ENTRY2(number, compute, D, A, B)                                                                        \
+    ENTRY(number, NAME(pairs, number), false, 2, SIZE(D), SIZE(A), SIZE(B))
+#define PAIRED_ENTRY3(number, compute, D, A, B, C)                                                                     \
+    ENTRY(number, NAME(pairs, number), false, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
+#define HALF_ENTRY1(number, compute, D, A) ENTRY(number, NULL, true, 1, SIZE(D), SIZE(A))
+#define HALF_ENTRY2(number, compute, D, A, B) ENTRY(number, NULL, true, 2, SIZE(D), SIZE(A), SIZE(B))
+#define HALF_ENTRY3(number, compute, D, A, B, C) ENTRY(number, NULL, true, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
 #define CARRY_ENTRY2(number, compute, D, A, B)                                                                         \
-    [number] = {NAME(walk, number), NAME(walk, number), 3, {SIZE(D), SIZE(A), SIZE(B), SIZE(i16)}, false},
+    [number] = {NAME(walk, number), NAME(walk, number), NULL, 3, {SIZE(D), SIZE(A), SIZE(B), SIZE(i16)}, false},
 
 const struct kernel NAME(kernels, of)[DSD_FORMATS * DSD_ROWS] = {
-    KERNELS(ENTRY1, ENTRY2, ENTRY3, HALF_ENTRY1, HALF_ENTRY2, HALF_ENTRY3, CARRY_ENTRY2)
+    KERNELS(ENTRY1, ENTRY2, ENTRY3, PAIRED_ENTRY1, PAIRED_ENTRY2, PAIRED_ENTRY3, HALF_ENTRY1, HALF_ENTRY2, HALF_ENTRY3, CARRY_ENTRY2)
 };

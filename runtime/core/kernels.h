@@ -50,6 +50,8 @@ typedef void run_function(uint8_t *const *at, const ptrdiff_t *steps, uint32_t c
 struct kernel {
     run_function *row;             /* of elements side by side, and scalars; it reads nothing that it writes, but in place */
     run_function *walk;            /* of any steps, one element after the other; NULL if there is no such kernel */
+    run_function *pairs;           /* as `row`, of every second element; what is between is written with what it has. May be
+                                    * NULL */
     uint8_t sources;               /* 1 to MAX_SOURCES; one more than its operation has if the last is a carry */
     uint8_t size[1 + MAX_SOURCES]; /* bytes of an element of each operand, the destination first */
     bool is_staged;                /* `row` is so much faster that elements are copied side by side for it */
@@ -65,6 +67,9 @@ EXPORT const struct kernel *loom_baseline_kernels(void);
 /* Returns the kernel of a row of the DSD table in a format of 16-bit floats (0 f16, 1 bf16, 2 cb16), NULL if there is
  * none. The format of an operation without such floats does not matter. */
 EXPORT const struct kernel *kernel_of(const struct kernel *kernels, uint32_t row, uint32_t format);
+
+/* Computes `count` elements that are `steps` bytes apart; at[0] is the destination. */
+EXPORT void kernel_apply_lines(const struct kernel *kernel, uint8_t *const *at, const ptrdiff_t *steps, uint32_t count);
 
 /* Computes `count` elements. operands[0] is the destination, the sources follow in the order of the table. Of a wavelet
  * that is a destination of 16 bits only the low half is written. */

@@ -95,27 +95,19 @@ static void go_on(struct operand *operand, uint32_t count) {
     }
 }
 
-/* Runs: elements that a kernel can take at one step each */
+/* Lines: elements that a kernel can take at one step each */
 
 enum { STAGED = 64 };
 
-struct run {
-    uint8_t *at[1 + MAX_SOURCES];
-    ptrdiff_t step[1 + MAX_SOURCES];
-};
-
 /* Returns true if the bytes of a source are apart from those of the destination, or the same ones element for element. */
-static bool is_independent(const struct kernel *kernel, const struct run *run, uint32_t source, uint32_t count) {
-    uintptr_t low[2], high[2];
-    for (int side = 0; side < 2; side++) {
-        uint32_t place = side ? source : 0;
-        uintptr_t first = (uintptr_t)run->at[place], last = first + (uintptr_t)(run->step[place] * (ptrdiff_t)(count - 1));
-        low[side] = first < last ? first : last;
-        high[side] = (first < last ? last : first) + kernel->size[place];
-    }
-    return high[0] <= low[1] || high[1] <= low[0] ||
-           (run->at[0] == run->at[source] && run->step[0] == run->step[source] &&
-            kernel->size[0] == kernel->size[source]);
+static inline bool is_independent(const struct kernel *kernel, uint8_t *const *at, const ptrdiff_t *steps, uint32_t source,
+                                  uint32_t count) {
+    ptrdiff_t to_reach = steps[0] * (ptrdiff_t)(count - 1), reach = steps[source] * (ptrdiff_t)(count - 1);
+    const uint8_t *to_low = at[0] + (to_reach < 0 ? to_reach : 0), *low = at[source] + (reach < 0 ? reach : 0);
+    ptrdiff_t behind = low - to_low;
+    return behind >= (to_reach < 0 ? -to_reach : to_reach) + kernel->size[0] ||
+           -behind >= (reach < 0 ? -reach : reach) + kernel->size[source] ||
+           (at[0] == at[source] && steps[0] == steps[source] && kernel->size[0] == kernel->size[source]);
 }
 
 static void copy(uint8_t *to, ptrdiff_t to_step, const uint8_t *from, ptrdiff_t from_step, uint8_t size, uint32_t count) {
@@ -130,47 +122,49 @@ static void copy(uint8_t *to, ptrdiff_t to_step, const uint8_t *from, ptrdiff_t 
     }
 }
 
-/* Computes a run whose operands are not all side by side: those that are not go through copies that are. */
-static void apply_staged(const struct kernel *kernel, struct run run, uint32_t count) {
+/* Computes lines that are not all side by side: those that are not go through copies that are. */
+static void apply_staged(const struct kernel *kernel, uint8_t *const *lines, const ptrdiff_t *steps, uint32_t count) {
     uint32_t copies[1 + MAX_SOURCES][STAGED];
-    while (count) {
-        uint32_t part = count < STAGED ? count : STAGED;
-        uint8_t *at[1 + MAX_SOURCES];
+    for (uint32_t done = 0; done < count; done += STAGED) {
+        uint32_t part = count - done < STAGED ? count - done : STAGED;
+        uint8_t *from[1 + MAX_SOURCES], *at[1 + MAX_SOURCES];
         ptrdiff_t step[1 + MAX_SOURCES];
         for (uint32_t place = 0; place <= kernel->sources; place++) {
             uint8_t size = kernel->size[place];
-            bool staged = run.step[place] != size && !(place && run.step[place] == 0);
-            at[place] = staged ? (uint8_t *)copies[place] : run.at[place];
-            step[place] = staged ? size : run.step[place];
+            bool staged = steps[place] != size && !(place && steps[place] == 0);
+            from[place] = lines[place] + (ptrdiff_t)done * steps[place];
+            at[place] = staged ? (uint8_t *)copies[place] : from[place];
+            step[place] = staged ? size : steps[place];
             if (staged && place) {
-                copy(at[place], size, run.at[place], run.step[place], size, part);
+                copy(at[place], size, from[place], steps[place], size, part);
             }
         }
         kernel->row(at, step, part);
-        if (at[0] != run.at[0]) {
-            copy(run.at[0], run.step[0], at[0], kernel->size[0], kernel->size[0], part);
+        if (at[0] != from[0]) {
+            copy(from[0], steps[0], at[0], kernel->size[0], kernel->size[0], part);
         }
-        for (uint32_t place = 0; place <= kernel->sources; place++) {
-            run.at[place] += (ptrdiff_t)part * run.step[place];
-        }
-        count -= part;
     }
 }
 
-static void apply_run(const struct kernel *kernel, const struct run *run, uint32_t count) {
-    bool independent = count > 2 && run->step[0] != 0, side_by_side = run->step[0] == kernel->size[0];
+void kernel_apply_lines(const struct kernel *kernel, uint8_t *const *at, const ptrdiff_t *steps, uint32_t count) {
+    bool independent = count > 2 && steps[0] != 0, side_by_side = steps[0] == kernel->size[0];
+    bool in_pairs = kernel->pairs && steps[0] == 2 * kernel->size[0];
     for (uint32_t source = 1; source <= kernel->sources && independent; source++) {
-        independent = is_independent(kernel, run, source, count);
-        side_by_side = side_by_side && (run->step[source] == kernel->size[source] || run->step[source] == 0);
+        ptrdiff_t step = steps[source];
+        independent = is_independent(kernel, at, steps, source, count);
+        side_by_side = side_by_side && (step == kernel->size[source] || step == 0);
+        in_pairs = in_pairs && (step == 2 * kernel->size[source] || step == 0);
     }
     if (!independent) {
-        kernel->walk(run->at, run->step, count);
+        kernel->walk(at, steps, count);
     } else if (side_by_side) {
-        kernel->row(run->at, run->step, count);
+        kernel->row(at, steps, count);
+    } else if (in_pairs) {
+        kernel->pairs(at, steps, count);
     } else if (kernel->is_staged) {
-        apply_staged(kernel, *run, count);
+        apply_staged(kernel, at, steps, count);
     } else {
-        kernel->walk(run->at, run->step, count);
+        kernel->walk(at, steps, count);
     }
 }
 
@@ -237,14 +231,20 @@ static bool gathers(const struct kernel *kernel, const struct operand *operands,
     return true;
 }
 
-/* Copies bytes between runs of elements side by side; most are of few. */
-static inline void copy_bytes(uint8_t *to, const uint8_t *from, size_t bytes) {
-    switch (bytes) {
-    case 8: memcpy(to, from, 8); break;
-    case 16: memcpy(to, from, 16); break;
-    case 32: memcpy(to, from, 32); break;
-    default: memcpy(to, from, bytes); break;
+/* Copies runs of elements side by side, `to_step` and `from_step` bytes apart; most are of few bytes. */
+static void copy_runs(uint8_t *to, ptrdiff_t to_step, const uint8_t *from, ptrdiff_t from_step, size_t bytes,
+                      uint32_t runs) {
+#define RUNS(bytes)                                                                                                    \
+    for (uint32_t k = 0; k < runs; k++, to += to_step, from += from_step) {                                            \
+        memcpy(to, from, bytes);                                                                                       \
     }
+    switch (bytes) {
+    case 8: RUNS(8) break;
+    case 16: RUNS(16) break;
+    case 32: RUNS(32) break;
+    default: RUNS(bytes) break;
+    }
+#undef RUNS
 }
 
 /* Copies the next `count` elements of an operand to where they are side by side, or back, and moves it on. */
@@ -254,7 +254,22 @@ static void gather(struct operand *operand, uint8_t *beside, uint8_t size, uint3
     while (count) {
         uint32_t part = left < count ? left : count;
         if (step == size) {
-            copy_bytes(is_back ? operand->at : beside, is_back ? beside : operand->at, (size_t)part * size);
+            /* Runs of the second dimension are equally far apart. */
+            uint32_t runs = 1;
+            ptrdiff_t bytes = (ptrdiff_t)part * size, apart = 0;
+            if (part == operand->extent[0] && operand->dimensions > 1) {
+                uint32_t whole = count / part, more = operand->extent[1] - operand->done[1];
+                runs = whole < more ? whole : more;
+                apart = bytes - step + operand->step[1];
+            }
+            copy_runs(is_back ? operand->at : beside, is_back ? apart : bytes, is_back ? beside : operand->at,
+                      is_back ? bytes : apart, (size_t)bytes, runs);
+            operand->at += (ptrdiff_t)(runs - 1) * apart;
+            if (runs > 1) {
+                operand->done[1] += runs - 1;
+            }
+            beside += (ptrdiff_t)(runs - 1) * bytes;
+            count -= (runs - 1) * part;
         } else if (is_back) {
             copy(operand->at, step, beside, size, size, part);
         } else {
@@ -304,16 +319,17 @@ void kernel_apply(const struct kernel *kernel, struct operand *operands, uint32_
     }
     while (count) {
         uint32_t part = count;
-        struct run run;
+        uint8_t *at[1 + MAX_SOURCES];
+        ptrdiff_t steps[1 + MAX_SOURCES];
         for (uint32_t place = 0; place <= kernel->sources; place++) {
             struct operand *operand = &operands[place];
             uint32_t left = operand->extent[0] - operand->done[0];
             part = part < left ? part : left;
-            run.at[place] = operand->at;
-            run.step[place] = operand->step[0];
+            at[place] = operand->at;
+            steps[place] = operand->step[0];
         }
         assert(part > 0);
-        apply_run(kernel, &run, part);
+        kernel_apply_lines(kernel, at, steps, part);
         for (uint32_t place = 0; place <= kernel->sources; place++) {
             go_on(&operands[place], part);
         }

@@ -452,6 +452,68 @@ bool is_within_buffer(const struct core *core, const struct descriptor *walk) {
            first + walk->highest + width <= (int64_t)bounds->words;
 }
 
+/* Returns what an operation on `count` elements takes, of which the widest stride that is read is `widest`, -1 without
+ * strides; as `price_of` has it. */
+static inline cycle walk_cycles(const struct core *core, const struct operation *operation, int64_t count, int64_t widest,
+                                bool is_reduction) {
+    int64_t numerator = operation->numerator, denominator = operation->denominator, whole = core->timing.read_words;
+    if (is_reduction && !operation->is_move && core->timing.reduction * denominator > numerator) {
+        numerator = core->timing.reduction;
+        denominator = 1;
+    }
+    int64_t read = (widest < 0 ? 1 : widest) * operation->words;
+    read = read < whole ? read : whole;
+    if (read * denominator > numerator * whole) {
+        numerator = read;
+        denominator = whole;
+    }
+    int64_t cycles = count * numerator + denominator - 1;
+    bool is_power = (denominator & (denominator - 1)) == 0;
+    cycles = is_power ? cycles >> __builtin_ctzll((uint64_t)denominator) : cycles / denominator;
+    return core->timing.memory_setup + cycles;
+}
+
+/* Returns whether an operand is a walk inside its buffer, of elements as wide as those of the operation. */
+static inline bool is_plain_walk(const struct application *application, const struct descriptor *stream, int k) {
+    return stream->plain == application->plain[k] ||
+           (stream->plain == PLAIN_WALK && (kind_bytes(stream->kind) == 4) == (application->operation->kernel->size[k] == 4));
+}
+
+/* Computes an operation on walks of one dimension, with a number behind them or none, as `compute_walks` does. */
+static inline __attribute__((always_inline)) cycle compute_lines(const struct core *core, const struct pe *pe,
+                                                                 const struct application *application,
+                                                                 int64_t *registers, const int sources,
+                                                                 const bool has_number) {
+    const int vectors = sources - has_number;
+    uint8_t *at[MAX_OPERANDS];
+    ptrdiff_t steps[MAX_OPERANDS];
+    uint32_t count = UINT32_MAX;
+    int64_t widest = 0, size = application->operation->kernel->size[0]; /* of all operands */
+    bool is_reduction = false;
+    for (int k = 0; k <= vectors; k++) {
+        const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, k);
+        if (stream->dimensions != 1 || !is_plain_walk(application, stream, k)) {
+            return -1;
+        }
+        int64_t stride = stream->strides[0];
+        count = stream->extents[0] < count ? stream->extents[0] : count;
+        at[k] = pe->memory + 2 * (int64_t)stream->address;
+        steps[k] = stride * size;
+        is_reduction |= k == 0 && stride == 0;
+        stride = stride < 0 ? -stride : stride;
+        widest = stride > widest ? stride : widest;
+    }
+    if (has_number) {
+        at[sources] = (uint8_t *)operand_at(application, registers, sources);
+        steps[sources] = 0;
+    }
+    if (count == 0) {
+        return -1;
+    }
+    kernel_apply_lines(application->operation->kernel, at, steps, count);
+    return walk_cycles(core, application->operation, count, widest, is_reduction);
+}
+
 /* Computes an operation on walks and numbers as `apply` does, and returns its cycles; -1 if it is for others. */
 static cycle compute_walks(const struct core *core, const struct pe *pe, const struct application *application,
                            int64_t *registers) {
@@ -459,7 +521,7 @@ static cycle compute_walks(const struct core *core, const struct pe *pe, const s
     const struct kernel *kernel = operation->kernel;
     struct operand operands[MAX_OPERANDS];
     int64_t count = UNBOUNDED, widest = -1;
-    int64_t numerator = operation->numerator, denominator = operation->denominator, whole = core->timing.read_words;
+    bool is_reduction = false;
     for (int k = 0; k <= operation->sources; k++) {
         char *at = operand_at(application, registers, k);
         if (application->is_number[k]) {
@@ -468,45 +530,39 @@ static cycle compute_walks(const struct core *core, const struct pe *pe, const s
         }
         const struct descriptor *stream = (const struct descriptor *)(void *)at;
         uint32_t size = kernel->size[k];
-        bool is_line = stream->plain == application->plain[k];
-        if (!is_line && (stream->plain != PLAIN_WALK || (kind_bytes(stream->kind) == 4) != (size == 4))) {
+        if (!is_plain_walk(application, stream, k)) {
             return -1;
         }
         uint8_t *first = pe->memory + 2 * (int64_t)stream->address;
         int64_t elements = stream->extents[0], stride = stream->strides[0];
-        if (is_line || stream->dimensions == 1) {
+        if (stream->plain == application->plain[k] || stream->dimensions == 1) {
             operand_run(&operands[k], first, (int32_t)stride * (int32_t)size);
         } else {
             operand_walk(&operands[k], first, size, stream->dimensions, stream->extents, stream->strides);
             elements = walk_count(stream);
         }
         count = elements < count ? elements : count;
-        if (widest < 0 && stride == 0 && !operation->is_move && core->timing.reduction * denominator > numerator) {
-            numerator = core->timing.reduction; /* as `price_of` has it */
-            denominator = 1;
-        }
+        is_reduction |= widest < 0 && stride == 0;
         stride = stride < 0 ? -stride : stride;
         widest = stride > widest ? stride : widest;
     }
     if (count == 0 || count == UNBOUNDED) {
         return -1;
     }
-    int64_t read = (widest < 0 ? 1 : widest) * operation->words;
-    read = read < whole ? read : whole;
-    if (read * denominator > numerator * whole) {
-        numerator = read;
-        denominator = whole;
-    }
     kernel_apply(kernel, operands, (uint32_t)count);
-    return core->timing.memory_setup + (count * numerator + denominator - 1) / denominator;
+    return walk_cycles(core, operation, count, widest, is_reduction);
 }
 
 /* The short ways of operations of which all operands are in memory, or numbers */
 #define SHORT_WAY(name, sources, has_number)                                                                           \
     static cycle name(const struct core *core, const struct pe *pe, const struct application *application,             \
                       int64_t *registers) {                                                                            \
-        cycle taken = core->is_observed ? -1 : compute_of(core, pe, application, registers, sources, has_number);      \
-        return taken >= 0 ? taken : walks(core, pe, application, registers);                                           \
+        if (core->is_observed) {                                                                                       \
+            return -1;                                                                                                 \
+        }                                                                                                              \
+        cycle taken = compute_of(core, pe, application, registers, sources, has_number);                               \
+        taken = taken >= 0 ? taken : compute_lines(core, pe, application, registers, sources, has_number);             \
+        return taken >= 0 ? taken : compute_walks(core, pe, application, registers);                                   \
     }
 static cycle walks(const struct core *core, const struct pe *pe, const struct application *application,
                    int64_t *registers) {

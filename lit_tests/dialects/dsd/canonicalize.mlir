@@ -117,6 +117,50 @@ func.func @constant_fields(%A: memref<64xf32>) {
   func.return
 }
 
+// DSD-159, DSD-163, DSD-168, DSD-175, DSD-179: a chain is one descriptor, with what each field had last; elements that it was
+// moved by before the new base do not count, those behind it do. What is made on the way stays as it is.
+// CHECK-LABEL: @chain
+func.func @chain(%A: memref<64xf32>, %B: memref<8x8xf32>, %n: i16) {
+  // CHECK-NEXT: %d = dsd.mem1d %A at 3 stride 2 extent 5 {wavelet_index_offset} : memref<64xf32>
+  %d = dsd.mem1d %A at 3 stride 2 extent 5 {wavelet_index_offset} : memref<64xf32>
+  // CHECK-NEXT: %e = dsd.mem1d %A at 13 stride 2 extent 5 {wavelet_index_offset} : memref<64xf32>
+  %e = dsd.increment_offset %d, 10 : !dsd.mem1d<f32>
+  %f = dsd.set_length %e, 7 : !dsd.mem1d<f32>
+  %g = dsd.set_base %f, %B : !dsd.mem1d<f32>, memref<8x8xf32>
+  %h = dsd.increment_offset %g, 4 : !dsd.mem1d<f32>
+  %i = dsd.set_stride %h, -3 : !dsd.mem1d<f32>
+  %j = dsd.set_length %i, %n : !dsd.mem1d<f32>
+  // CHECK-NEXT: %k = dsd.mem1d %B at 2 stride -3 extent %n {wavelet_index_offset} : memref<8x8xf32>
+  %k = dsd.increment_offset %j, -2 : !dsd.mem1d<f32>
+  "test.op"(%d, %e, %k) : (!dsd.mem1d<f32>, !dsd.mem1d<f32>, !dsd.mem1d<f32>) -> ()
+  func.return
+}
+
+// A sum that fits, of which a part does not, is folded: what the machine adds up wraps alike.
+// CHECK-LABEL: @there_and_back
+func.func @there_and_back(%A: memref<64xf32>) {
+  %d = dsd.mem4d %A at 32767 extents [2, 2] : memref<64xf32>
+  %e = dsd.increment_offset %d, 9 : !dsd.mem4d<f32>
+  // CHECK-NEXT: %f = dsd.mem4d %A at 32766 extents [2, 2] : memref<64xf32>
+  %f = dsd.increment_offset %e, -10 : !dsd.mem4d<f32>
+  "test.op"(%f) : (!dsd.mem4d<f32>) -> ()
+  func.return
+}
+
+// DSD-163: also of a descriptor of which nothing is known; its length and stride stay.
+// CHECK-LABEL: @base_after_increments
+func.func @base_after_increments(%d: !dsd.mem1d<f32>, %B: memref<64xf32>, %n: i16) {
+  %e = dsd.increment_offset %d, %n : !dsd.mem1d<f32>
+  // CHECK-NEXT: %f = dsd.set_base %d, %B : !dsd.mem1d<f32>, memref<64xf32>
+  %f = dsd.set_base %e, %B : !dsd.mem1d<f32>, memref<64xf32>
+  // CHECK-NEXT: %g = dsd.set_stride %f, 3 : !dsd.mem1d<f32>
+  %g = dsd.set_stride %f, 3 : !dsd.mem1d<f32>
+  // CHECK-NEXT: %h = dsd.set_length %g, %n : !dsd.mem1d<f32>
+  %h = dsd.set_length %g, %n : !dsd.mem1d<f32>
+  "test.op"(%h) : (!dsd.mem1d<f32>) -> ()
+  func.return
+}
+
 // Nothing is known of a descriptor that a loop carries.
 // CHECK-LABEL: @carried
 func.func @carried(%d: !dsd.mem1d<f32>) {

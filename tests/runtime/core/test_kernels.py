@@ -221,6 +221,29 @@ def test_strides(name: str, half: str) -> None:
 
 @pytest.mark.one_in(3)
 @operations
+def test_every_second_element(name: str, half: str) -> None:
+    """What is between keeps its bits; lengths around those of vectors, scalars, and results in place of a source."""
+    kinds = kinds_of(name, half)
+    row = OPERATIONS[name]
+    random = np.random.default_rng(7)
+    for round_, count in enumerate((4, 9, 17)):
+        for with_scalar, in_place in product((False, True), repeat=2):
+            last = len(kinds) - 1
+            operands: list[Any] = []
+            for position, kind in enumerate(kinds):
+                may_be = position and (position - 1 in row.scalar_sources)
+                if position and (position - 1 in row.scalar_only or (with_scalar and may_be and position == last)):
+                    operands.append(scalar_of(name, kind, random))
+                elif position == 1 and in_place and kind == kinds[0]:
+                    operands.append(operands[0])
+                else:
+                    word = 0 if not position else WORDS // 2 + 2 * int(random.integers(0, 2)) + SIZE[kind] // 2
+                    operands.append(Walk(kind, word, [2], [count]))
+            check(name, half, memory_of(kinds, round_), operands[0], operands[1:], [count])
+
+
+@pytest.mark.one_in(3)
+@operations
 def test_edge_values_side_by_side(name: str, half: str) -> None:
     """All pairs of edges through the rows that are made into vectors, and each result also in place of a source."""
     kinds = kinds_of(name, half)
