@@ -30,7 +30,9 @@ class Costs:
     rates: Mapping[Path, float]
     """Bytes a cycle of each path."""
     copy_head: int
-    """Cycles before the first byte of a copy arrives."""
+    """Cycles before the first byte of a copy from or to global memory arrives."""
+    local_head: int
+    """Cycles before the first byte of a copy between the memories of a core arrives."""
     cube_head: int
     """Cycles of a product beside its steps."""
     cube_rows: int

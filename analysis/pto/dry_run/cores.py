@@ -525,8 +525,10 @@ class CoreRun:
             right = next((tile for tile in tiles if tile.space is AddressSpace.RIGHT), None)
             if left is not None and right is not None:
                 return tuple(n or 0 for n in (*left.valid, right.valid[1])), left.size
-        widest = max(tiles, key=lambda tile: (tile.valid[0] or 0) * (tile.valid[1] or 0), default=None)
-        return ((), 4) if widest is None else (tuple(n or 0 for n in widest.valid), widest.size)
+        # An extract or insert only moves the part; other operations work on the widest of their tiles.
+        chosen = min if op.name.startswith(("pto.textract", "pto.tinsert")) else max
+        tile = chosen(tiles, key=lambda tile: (tile.valid[0] or 0) * (tile.valid[1] or 0), default=None)
+        return ((), 4) if tile is None else (tuple(n or 0 for n in tile.valid), tile.size)
 
     def _print(self, op: TPrintOp) -> None:
         value = self.values.get(op.src)

@@ -171,7 +171,8 @@ class _Timing:
                 return costs.scalar
 
     def _copy(self, path: Path, size: int) -> float:
-        return self._costs.copy_head + size / self._costs.rates[path] if size else 0
+        head = self._costs.copy_head if "gm" in path.split() else self._costs.local_head
+        return head + size / self._costs.rates[path] if size else 0
 
 
 def _awaited(step: Step) -> str:

@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from loomir import pto, targets
-from loomir.host.pto_check import slots_of
+from loomir.host.pto_check import parse_kernels, prepare, slots_of
+from loomir.host.pto_dry_run import estimate as estimate_of
+from loomir.host.pto_dry_run import trace_of
 
 from ...host.pto_kernel_text import K, P, acc, left, mat, module, right, vec
 from ...host.pto_kernels import gemm, matmul
+from .published_products import PUBLISHED
 
 
 def estimate(text: str, arch: str, arguments: dict[str, Any], blocks: int = 1) -> dict[str, Any]:
@@ -109,3 +113,22 @@ def test_the_behavior_decides_the_path() -> None:
     other = gemm("whole", "a2a3", 0)
     on_a2a3 = estimate(other.text, "a2a3", other.arguments)
     assert on_a2a3["cycles"] > on_a5["cycles"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("extent", "ratio"), [(1536, 0.80), (3072, 1.08), pytest.param(6144, 1.15, marks=pytest.mark.thorough)]
+)
+def test_published_measurements(extent: int, ratio: float) -> None:
+    """Estimates are within a fifth of what an A3 takes, as docs/pto.md says, and so is what each pipeline does."""
+    case = PUBLISHED[extent]
+    found: list[dict[str, Any]] = []
+
+    def estimate_placed(placed: ModuleOp) -> None:
+        found.append(estimate_of(trace_of(placed, "a2a3", "a2a3", {}), "a2a3"))
+
+    prepare(parse_kernels(case.text()).clone(), "a2a3", placed=estimate_placed)
+    assert round(found[0]["cycles"] / case.cycles, 2) == ratio
+    busy = [found[0]["cores"][0]["occupancy"][pipe] * found[0]["cycles"] for pipe in ("M", "MTE1", "MTE2")]
+    for cycles, share in zip(busy, case.shares, strict=False):
+        assert 0.9 < cycles / (case.cycles * share / 100) < 1.2

@@ -42,10 +42,12 @@ class Allocations:
 def failing(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     if not compile_core.is_wanted():
         pytest.skip("LOOM_CORE=none")
-    extra = ["-include", str(HEADER), "-O0"]
-    if library.is_named():
-        extra += compile_core.SANITIZERS["memory"]
-    return library.open_library(compile_core.build(tmp_path_factory.mktemp("core"), extra))
+    extra = ["-include", str(HEADER)]
+    extra += [*compile_core.SANITIZERS["memory"]] if library.is_named() else []
+    with pytest.MonkeyPatch.context() as patch:
+        # A sanitizer that is loaded in front is meant for this process, not for the compiler.
+        patch.delenv("LD_PRELOAD", raising=False)
+        return library.open_library(compile_core.build(tmp_path_factory.mktemp("core"), [*extra, "-O0"]))
 
 
 @pytest.fixture
