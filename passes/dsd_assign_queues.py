@@ -86,6 +86,9 @@ class DsdAssignQueuesPass(ModulePass):
             verify_dominance(op)
 
 
+MAX_QUEUES_SHOWN = 8
+"""Queues that a remark on their lengths names, the heaviest first."""
+
 _Node = str | int
 """A queue by its name, or a microthread that the program gives."""
 
@@ -243,8 +246,10 @@ class _Assignment:
             rows = [
                 f"{self._shown(name)} gets id {found[name]}, of {words[name][found[name]]} words, for "
                 + (f"{weights[name]} wavelets" if weights.get(name) else "an unknown number of wavelets")
-                for name in order
+                for name in order[:MAX_QUEUES_SHOWN]
             ]
+            if len(order) > MAX_QUEUES_SHOWN:
+                rows.append(f"{len(order) - MAX_QUEUES_SHOWN} lighter ones have what is left")
             first = self._queues[max(longer, key=lambda name: weights.get(name, 0))]
             self.remark = f"heavier streams get longer queues: {'; '.join(rows)}", location_of(first)
         return found

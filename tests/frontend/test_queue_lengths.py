@@ -46,6 +46,17 @@ def test_the_heavier_stream_has_the_longer_queue(csl: Csl, capsys: pytest.Captur
     assert "output queue @c1_out gets id 3, of 6 words, for 4 wavelets" in rows
 
 
+def test_the_remark_names_the_heaviest_of_many_queues(csl: Csl, capsys: pytest.CaptureFixture[str]) -> None:
+    sends = "".join(
+        f"@mov16(@get_dsd(fabout_dsd, .{{ .extent = {n}, .fabric_color = @get_color({n}) }}), 7);" for n in range(1, 13)
+    )
+    csl.program(f"var out = @zeros([1]i16);\nfn main() void {{ {sends} }}", {"out": "i16"})
+    (line,) = [line for line in capsys.readouterr().err.split("\n") if "remark" in line]
+    rows = line.partition("queues: ")[2].split("; ")
+    assert [row.split()[2] for row in rows[:-1]] == [f"@c{n}_out" for n in range(12, 4, -1)]
+    assert rows[-1] == "4 lighter ones have what is left"
+
+
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("executor", ["reference", "core"])
 @pytest.mark.slow
