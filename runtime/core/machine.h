@@ -38,7 +38,7 @@ enum {
     MAX_WARNINGS = 1 << 12, /* without a source place */
     MAX_CALLS_AT_A_TIME = 1 << 20, /* until the core returns to its host: calls count no steps */
     MAX_MOVES_AT_A_TIME = 1 << 20, /* the same of runs that operations wait for */
-    TILE = 16,      /* columns and rows of a tile */
+    TILE = 8,       /* columns and rows of a tile */
     TILES_WIDE = 8, /* tiles of a column of them, which come before those of the next column */
     EPOCH = 1 << 16, /* cycles that no PE is ahead of another */
 };
