@@ -557,8 +557,6 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
         return None
     key = _key(function)
     assert ev.owner is not None
-    if _leads_back(ev, function):
-        return None
     here = {} if ev.journal is None else ev.journal.spent
     may_repeat = node.inlining != "noinline" and not _is_repeated(ev, function)
     if may_repeat and _stays_in_place(ev, function, here.get(key, 0)):
@@ -610,42 +608,24 @@ def _outline(
     return known[key]
 
 
-def _leads_back(ev: Evaluator, function: Callable) -> bool:
-    """Return True if a function is the one that is being outlined, or calls it, perhaps through others of their file.
-
-    It stays in place then, where its calls become jumps to the beginning, rather than being outlined with another copy
-    of what is being outlined inside.
-    """
-    outlined = recursion.called(ev)
-    if not isinstance(outlined, Callable) or outlined.module is not function.module:
-        return False
-    seen: dict[int, syntax.Function] = {}
-    _gather_calls(ev, function.module, function.node, seen)
-    return id(outlined.node) in seen
-
-
-def _gather_calls(ev: Evaluator, module: Module, node: syntax.Function, seen: dict[int, syntax.Function]) -> None:
-    """Add a function and those of its file that it names, directly or through others."""
-    seen[id(node)] = node
-    for name in ev.session.analyses.names(node):
-        found = module.globals.get(name)
-        if found is not None and isinstance(found.node, syntax.Function) and id(found.node) not in seen:
-            _gather_calls(ev, module, found.node, seen)
-
-
 def _is_repeated(ev: Evaluator, function: Callable) -> bool:
     """Return True if code that is the same at every call, and long, is called from several places of its file."""
     module, node = function.module, function.node
     if node.parameters or ev.session.analyses.names(module.file)[node.name] < 2:
         return False
-    return _size_with_calls(ev, module, node) > MAX_REPEATED_NODES
+    return _size_with_calls(ev, module, node, set()) > MAX_REPEATED_NODES
 
 
-def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function) -> int:
+def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function, seen: set[int]) -> int:
     """Count the nodes of a function and of those of its file that it calls, each once."""
-    seen: dict[int, syntax.Function] = {}
-    _gather_calls(ev, module, node, seen)
-    return sum(map(ev.session.analyses.size, seen.values()))
+    analyses = ev.session.analyses
+    seen.add(id(node))
+    size = analyses.size(node)
+    for name in analyses.names(node):
+        found = module.globals.get(name)
+        if found is not None and isinstance(found.node, syntax.Function) and id(found.node) not in seen:
+            size += _size_with_calls(ev, module, found.node, seen)
+    return size
 
 
 def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type], result_type: Type | None) -> str | None:
