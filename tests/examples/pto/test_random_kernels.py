@@ -27,8 +27,8 @@ from .programs import Exchange
 from .test_conformance import NATIVE, Run, read
 from .test_random_exchanges import CONSUMER, PRODUCER, exchanges
 
-SHAPES = [(16, 16, 16), (16, 64, 64), (32, 32, 64), (48, 32, 32)]
-"""Rows, columns and inner extent of products."""
+SHAPES = [(16, 32, 32), (16, 64, 64), (32, 32, 64), (48, 32, 32)]
+"""Rows, columns and inner extent of products; a5 halves columns in steps of 32."""
 
 
 @st.composite
