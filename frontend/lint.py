@@ -125,7 +125,7 @@ def _is_named_once(file: syntax.File, queue: syntax.Expression) -> bool:
 def _mistaken(session: Session) -> Iterator[_Warning]:
     """Yield the mistakes of globals that nothing uses, which would be errors otherwise."""
     for name, mistake in unused_globals.warnings(session):
-        message = f"{mistake.message}; this is no error only because nothing uses '{name}'"
+        message = f"{mistake.message}; it would be an error if anything used '{name}'"
         yield _Warning(mistake.source, mistake.start, coded("unused-mistake", message))
 
 

@@ -492,7 +492,7 @@ def _shuffle(op: InstructionOp) -> None:
 _FLOAT_TO_SIGNED = {
     ("f32", 32): True, ("f32", 16): True, ("f16", 32): False, ("f16", 16): True, ("f16", 8): True, ("bf16", 32): True,
 }  # fmt: skip
-"""Whether a conversion of floats to integers with a sign must say if it saturates, by types."""
+"""By types: True if a conversion of floats to integers with a sign must say if it saturates."""
 
 _FLOAT_TO_UNSIGNED = {("f16", 8): True}
 

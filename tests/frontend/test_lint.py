@@ -151,7 +151,7 @@ const even = if (x == 0) fine else nothing;
 const never = false and nothing;
 fn f() void { if (x == 0) { a[0] = @as(f32, even); } }
 """
-    why = "; this is no error only because nothing uses"
+    why = "; it would be an error if anything used"
     holds = "which holds 0 to 65535; use a wider type, or @as to keep the low bits"
     assert warnings(csl, text + RUN) == [
         f"2: the index is not affine: it must be a sum of the variables times constants (DSD-025){why} 'wrong' "

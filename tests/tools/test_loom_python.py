@@ -155,8 +155,8 @@ def test_our_errors_are_one_message(run_loom: Run, script: Script, artifact: Pat
     outcome = run_loom("python", name)
     assert outcome.status == 1
     assert outcome.err.splitlines() == [
-        "error: the program exports no symbol 'missing'; it exports wide, real, narrow, half, fixed, double, forget, "
-        "take, echo, wait, say, pointed",
+        "error: the program exports no symbol 'missing'; it exports wide, real, narrow, single, half, fixed, double, "
+        "forget, take, echo, wait, say, pointed",
         "run.py:5: note: called from here: return runner.get_id('missing')",
     ]
 

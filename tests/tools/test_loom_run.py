@@ -243,7 +243,7 @@ def test_tracing_changes_nothing(run_loom: Run, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_unreadable_programs(run_loom: Run, write: Write, tmp_path: Path) -> None:
     one_error(run_loom("run", tmp_path / "none.mlir"), "none.mlir: error: cannot be read: No such file")
-    one_error(run_loom("run", tmp_path), "cannot be read: Is a directory")
+    one_error(run_loom("run", tmp_path), "is a directory without a compiled program")
     (tmp_path / "binary.mlir").write_bytes(b"\x7fELF\0\0")
     one_error(run_loom("run", tmp_path / "binary.mlir"), "binary.mlir: error: is not a text file")
     path = write("wse.program @x target\n")

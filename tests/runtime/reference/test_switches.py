@@ -128,7 +128,7 @@ def machine(size, routes, changes: str = "") -> Machine:
     }}""")
 
 
-COLOR, SWITCH, POSITIONS = 0x7F20 + 4, 0x7F40 + 4, (0x7F60 + 4, 0x7F80 + 4, 0x7FA0 + 4)
+COLOR, SWITCH, POSITIONS = 0x7C00 + 4, 0x7F40 + 4, (0x7F60 + 4, 0x7F80 + 4, 0x7FA0 + 4)
 """Registers of color 4 on the third-generation wafer."""
 
 BITS = {"west": 1, "east": 2, "south": 4, "north": 8, "ramp": 16}
