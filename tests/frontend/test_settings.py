@@ -222,6 +222,7 @@ def meeting(csl: Csl, arch: str, set: str, written: str, value: int, monkeypatch
 @ARCHITECTURES
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.slow
+@pytest.mark.one_in(4)
 def test_the_main_thread_has_a_priority_at_run_time(
     csl: Csl, arch: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,6 +243,7 @@ def test_the_main_thread_has_a_priority_at_run_time(
 @pytest.mark.parametrize("relay", [BY_FIFO, BY_MEMORY, AT_ONCE], ids=["fifo", "memory", "at once"])
 @pytest.mark.parametrize("at_run_time", [False, True])
 @pytest.mark.parametrize("mask", [2, 0x42])
+@pytest.mark.one_in(4)
 def test_the_mask_changes_the_control_wavelets_that_are_sent(
     csl: Csl, arch: str, relay: str, at_run_time: bool, mask: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def told(findings: list[Finding]) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.one_in(3)
 def test_right_kernels(name: str) -> None:
     case = CASES[name]
     assert told(check(case.text)) == []
@@ -141,6 +142,7 @@ PLANTED = [
 @pytest.mark.parametrize(
     ("case", "fault"), PLANTED, ids=[f"{case.arch}-{case.name}-{fault.name}" for case, fault in PLANTED]
 )
+@pytest.mark.one_in(2)
 def test_planted_faults(case: Case, fault: Fault) -> None:
     found = {finding.code for finding in check(fault.planted(case)) if finding.severity != "note"}
     assert fault.code in found, found

@@ -300,6 +300,7 @@ SHORT_RUNS = {
 @pytest.mark.parametrize("shape", SHORT_RUNS)
 @pytest.mark.parametrize("name", ["add16", "fadds"])
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 def test_short_runs_beside_and_upon_each_other(name: str, shape: str) -> None:
     """DSD-061: an element sees what those before it have written, if the walks are the same and if not."""
     strides, extents = SHORT_RUNS[shape]
