@@ -110,6 +110,7 @@ def _kept(sent: list[tuple[bool, int]], controls: int) -> list[int]:
 @pytest.mark.parametrize(
     ("events", "controls"), [("ddcd", 1), ("cd", 1), ("DdcDcdccDd", 3), ("ccccd", 2)], ids=lambda value: str(value)
 )
+@pytest.mark.one_in(4)
 def test_drops_data_up_to_control_wavelets(
     csl: Csl, events: str, controls: int, drop: str, arch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize(("statement", "name"), STATEMENTS.items())
+@pytest.mark.one_in(2)
 def test_an_unmasked_exception_stops_the_pe(csl: Csl, statement: str, name: str) -> None:
     for mask, stops in ((name, True), ("SW_EXCEPTION", False)):
         text = f"{BEFORE}fn main() void {{ stop.set_exception_mask(stop.{mask}); {statement} }}"
