@@ -42,7 +42,6 @@ def test_there_are_enough() -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.thorough) if name in LARGE else name for name in FOR_BOTH]
 )
-@pytest.mark.one_in(2)
 def test_runs(
     name: str, arch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

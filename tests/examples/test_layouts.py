@@ -20,7 +20,6 @@ ARCHITECTURES = ("wse2", "wse3")
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.one_in(2)
 def test_runs(
     name: str, arch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -257,6 +257,7 @@ def found_in(csl: Csl, capsys: pytest.CaptureFixture[str], text: str, arch: str)
 
 @pytest.mark.parametrize(("name", "arch"), [(name, arch) for name, row in ROWS.items() for arch in row[0]])
 @pytest.mark.parametrize("executor", ["core", "reference"])
+@pytest.mark.one_in(2)
 def test_is_found(
     csl: Csl, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, arch: str, executor: str
 ) -> None:

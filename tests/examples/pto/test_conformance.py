@@ -169,6 +169,7 @@ def _stored(golden: Array) -> Any:
     ],
     ids=str,
 )
+@pytest.mark.one_in(2)
 def test_case(name: str, chip: Chip) -> None:
     case = CASES[name]
     program = read(case, chip)
