@@ -6,6 +6,7 @@ PE (0, 0) and PE (2, 0) send to PE (1, 0): by two colors, or by one.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -317,7 +318,7 @@ EASTWARD = """
     ids=["neither", "other launch", "path between senders"],
 )
 def test_what_decides_outside(
-    csl: Csl, capsys: pytest.CaptureFixture[str], settings: dict[str, str], decides: bool, arch: str
+    csl: Csl, capsys: pytest.CaptureFixture[str], settings: dict[str, Any], decides: bool, arch: str
 ) -> None:
     """The host starts one sender after the other, or a wavelet can go from one to the other."""
     assert len(told(csl, capsys, FAULTS["both write the result"], arch, **settings)) == decides

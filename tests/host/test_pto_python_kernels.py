@@ -47,9 +47,7 @@ def dsl(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(Path(__file__).parent / "stand_ins"))
     for name in ("ptodsl", "ptodsl.pto"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    from ptodsl import pto as found
-
-    return found
+    return importlib.import_module("ptodsl.pto")
 
 
 class Traced:
