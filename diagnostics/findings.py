@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from .errors import shown
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
-"""How bad a finding is: a program goes wrong, may go wrong, or runs on a machine on which all programs like it may."""
+"""An error is wrong in every run, a warning in some runs; a note is about the machine, not about this program."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _KEPT = (
     "warnings", "widening_reported", "sections_used", "printed", "queues", "color_names", "color_names_of_pes",
     "asks_for_queues", "main_thread_changes", "filters_change", "changing_colors", "widths",
 )  # fmt: skip
-"""What a session has collected, and what is evaluated on trial does not change."""
+"""Attributes of a session that are restored after a global has been evaluated on trial."""
 
 
 def note(ev: Evaluator) -> None:

@@ -160,8 +160,8 @@ class Program:
     def machine(self, *, order: str | None = None) -> Machine:
         """Return a machine with the kernels loaded.
 
-        `order` is "eager", each core running as far as it can, or "prompt", the others first after every push; by
-        default eager, but for a5, where credits do not bound it, prompt.
+        `order` "eager" runs each core until it waits; "prompt" runs the other cores after every push. The default is
+        eager, and on a5, where no credits limit a producer, prompt.
         """
         if order not in (None, "eager", "prompt"):
             raise LoomError(f"order is '{order}'; use eager or prompt")
@@ -224,7 +224,7 @@ def run(
       pointer points to, or are unsigned integers of its width with their bits. It is not changed: `Result.arrays` has
       the new one, of its shape and type. An array that is not given, or None, starts as zeros, flat, if the text says
       how large it is.
-    - `order`: "eager", each core running as far as it can, or "prompt", the others first after every push.
+    - `order`: "eager" runs each core until it waits; "prompt" runs the other cores after every push.
     - `repeat`: launches in a row, each on what the one before has left.
     - `step_limit`: steps of the engine after which the run ends with an error.
     - `check`: look, in a dry run, for what a run does not show: unordered accesses, tiles never written.

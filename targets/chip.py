@@ -20,6 +20,14 @@ LANE_ALIGNMENT = 32
 """The alignment a5 needs to split by columns: of the columns of a C2V tile in elements, of those of a V2C lane in
 bytes."""
 
+BLOCK_BYTES = 32
+"""The bytes of a block of local memory: addresses of tiles and offsets of bytes are multiples (PTOAS's verifiers)."""
+
+MAX_FIELD = 65535
+"""The largest position or stride that a field of 16 bits of an instruction holds (PTOAS's verifiers)."""
+
+MAX_FILLED = 32767
+"""The largest size or gap, in blocks, of an instruction that fills local memory (PTOAS's verifiers)."""
 
 BOX_ROWS = 16
 """Rows of a box of a fractal layout, and columns of one of 16-bit elements."""

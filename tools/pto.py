@@ -106,7 +106,7 @@ def parser() -> Parser:
     run.add_argument(
         "--order",
         choices=("eager", "prompt"),
-        help="eager: each core runs as far as it can; prompt: the others first after every push",
+        help="eager: each core runs until it waits; prompt: the other cores run after every push",
     )
     run.add_argument("--repeat", type=positive, default=1, metavar="N", help="run the program N times in a row")
     run.add_argument(

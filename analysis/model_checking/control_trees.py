@@ -1,4 +1,4 @@
-"""What a core does: a tree of loops, branches and events on ring buffers."""
+"""Control trees: the loops, branches and exits of a core, with its events on ring buffers as leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search finds: the outcomes that are possible, and the conditions they depend on."""
+"""The verdict of a search: the possible outcomes, and the conditions that they depend on."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ CODES = {
     "unwritten-variable": "a variable without initial value is read, but never written",
     "unused-mistake": "a constant or variable that nothing uses could not be used",
 }
-"""What is warned of, by the code at the end of the warning."""
+"""The codes of warnings, which end their messages, and what each warns of."""
 
 
 def coded(code: str, message: str) -> str:

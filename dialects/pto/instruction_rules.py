@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, Signedness
 from xdsl.ir import Attribute
 
+from ...targets.chip import BLOCK_BYTES, MAX_FIELD, MAX_FILLED
 from .attributes import AddressSpace, AddressSpaceAttr, HardwarePipe, HardwarePipeAttr
 from .instruction_operation import InstructionOp
 from .kernels import architecture_of, fail
@@ -37,9 +38,9 @@ def _between_cores(op: InstructionOp) -> None:
 
 
 _FIELDS = {
-    **dict.fromkeys(("m_start", "k_start"), (0, 65535)),
+    **dict.fromkeys(("m_start", "k_start"), (0, MAX_FIELD)),
     **dict.fromkeys(("m_step", "k_step"), (1, 255)),
-    **dict.fromkeys(("src_stride", "dst_stride"), (1, 65535)),
+    **dict.fromkeys(("src_stride", "dst_stride"), (1, MAX_FIELD)),
     "transpose": (0, 1),
 }
 """The least and the largest number that a field of the hardware holds, by operand."""
@@ -109,8 +110,6 @@ def _not_negative(*names: str) -> Rule:
     return rule
 
 
-_MAX_FILLED = 32767
-_BLOCK_BYTES = 32
 _WORDS = (16, 32)
 
 
@@ -121,12 +120,12 @@ def _fill(op: InstructionOp) -> None:
         fail(op, f"requires dst in the mat/l1 address space, got {'vec/ub' if space is AddressSpace.VEC else space}")
     for name in ("repeat_times", "block_num_32b", "dst_gap_32b"):
         value = _constant(op, name)
-        if value is not None and value > _MAX_FILLED:
-            fail(op, f"{name} must be <= {_MAX_FILLED}")
+        if value is not None and value > MAX_FILLED:
+            fail(op, f"{name} must be <= {MAX_FILLED}")
     _not_negative("repeat_times", "block_num_32b", "dst_gap_32b", "byte_offset")(op)
     offset = _constant(op, "byte_offset")
-    if offset is not None and offset % _BLOCK_BYTES:
-        fail(op, f"byte_offset must be a multiple of {_BLOCK_BYTES} bytes")
+    if offset is not None and offset % BLOCK_BYTES:
+        fail(op, f"byte_offset must be a multiple of {BLOCK_BYTES} bytes")
     bits = op.attribute("fill_word_bits")
     if isinstance(bits, IntegerAttr):
         number = cast("IntegerAttr[IntegerType]", bits).value.data

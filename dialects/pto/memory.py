@@ -27,6 +27,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from ...targets.chip import BLOCK_BYTES
 from .assembly import parse_attribute_list, print_attribute_list, resolve
 from .attributes import LayoutAttr
 from .kernels import fail, parse_pointer_type
@@ -336,15 +337,11 @@ class PartitionViewOp(IRDLOperation):
 # ---------------------------------------------------------------------------------------------
 
 
-_BLOCK_BYTES = 32
-"""What addresses in a core are multiples of."""
-
-
 def verify_address(op: Operation, address: SSAValue | None) -> None:
     """Raise VerifyException for an address of a tile that is constant and not at a block of 32 bytes."""
     value = None if address is None else constant_value(address)
-    if value is not None and value % _BLOCK_BYTES:
-        fail(op, f"addr must be aligned to {_BLOCK_BYTES} bytes for local tile memory space, got {value}")
+    if value is not None and value % BLOCK_BYTES:
+        fail(op, f"addr must be aligned to {BLOCK_BYTES} bytes for local tile memory space, got {value}")
 
 
 @irdl_op_definition

@@ -41,7 +41,6 @@ ELSEWHERE = {
     "runtime/reference/arithmetic.py": "a carry between 16-bit elements",
     "runtime/reference/cores.py": "halfwords of the instructions of tables",
     "runtime/chips/chip.py": "bytes between arrays of the host, which no machine has",
-    "dialects/pto/instruction_rules.py": "what PTOAS's verifiers let fields of instructions hold",
     "runtime/arrival_order/effects.py": "halfwords of the instructions of tables",
     "runtime/fabric/classes.py": "how many classes the numbers of classes have room for",
     "runtime/fabric/connect.py": "entries that an index of 16 bits reaches",

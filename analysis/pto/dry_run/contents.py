@@ -29,7 +29,7 @@ class Written:
 
 
 class Contents:
-    """The contents of the memories of one core, as far as known."""
+    """The local memories of one core: which tile was written last to which bytes."""
 
     def __init__(self, trace: Trace, core: int) -> None:
         self._trace = trace
