@@ -298,7 +298,6 @@ struct multicast {
     struct send *send;
     struct run run; /* `taken` of it are handed over */
     bool transforms; /* what is marked leaves as control wavelets */
-    cycle leaves;   /* when the last wavelet so far leaves */
 };
 
 /* A send that is not sure to find room */
@@ -311,8 +310,8 @@ struct send {
     int32_t waiting; /* receivers that have not made room yet */
     struct claim claim; /* on the first of its ways that may be full */
     cycle since;        /* when it was issued */
-    cycle done, own;    /* its end as far as known; when its last wavelet leaves of itself */
-    cycle tail;         /* cycles from when its last wavelet leaves to its end, if that is held back: not before it */
+    cycle done;         /* its end as far as known */
+    cycle tail;         /* cycles from when its last wavelet leaves to its end, if it ends behind that */
     cycle unheld;       /* its end if nothing holds it back */
     uint8_t settled, is_sync, is_pooled, is_claiming; /* it has used its own claim */
 };
@@ -1073,9 +1072,9 @@ static inline void path_taken(struct core *core, struct path *path, cycle first,
     }
 }
 void keep_send(struct core *core, struct send **send);
-/* Returns when a send ends at the earliest if its last wavelet leaves no earlier than at a time. */
+/* Returns when a send ends if there is no room for its last wavelet before a time. */
 static inline cycle send_ends(const struct send *send, cycle time) {
-    return time > send->own ? time + send->tail : send->done;
+    return time + send->tail > send->done ? time + send->tail : send->done;
 }
 static inline uint64_t origin_by(const struct way *way, const struct pe *pe, const struct queue *queue) {
     return (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;

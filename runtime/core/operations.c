@@ -267,16 +267,18 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
     const struct descriptor *stream = &operands[0].descriptor;
     uint32_t place = core->queue_place[stream->row], lanes = lanes_of(stream), task = running_task(pe);
     cycle rate = pace_of(price_of(core, operation, operands, 1)), issued = *now;
-    cycle done = issued + (operation->is_async ? core->timing.inject : setup) + rate * count;
+    cycle begins = operation->is_async ? issued : issued + setup;
+    cycle ending = operation->is_async ? core->timing.inject : 0;
+    cycle done = begins + rate * count + ending;
     int64_t wavelets = (count + lanes - 1) / lanes;
     if (stream->flags & MESSAGE && (count == 0 || count > stream->extents[0])) {
         fail(core, pe, count == 0 ? MESSAGE_EMPTY : MESSAGE_TOO_LONG, task, where,
              VALUES(operation->number, count, count == 0 ? 0 : stream->extents[0]));
         return WENT_WRONG;
     }
-    cycle leaves = issued + core->timing.inject + (wavelets - 1) * rate * lanes;
+    cycle leaves = begins + core->timing.inject + (wavelets - 1) * rate * lanes;
     struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .since = issued, .done = done,
-                       .own = leaves, .unheld = done,
+                       .unheld = done,
                        .tail = done > leaves ? done - leaves : 0,
                        .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
     struct send *send = &own;
@@ -291,7 +293,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         send->waiting = 1; /* for its message to leave */
     }
     bool in_turns = pe->class->levels != 0 && count > 0 &&
-                    sends_in_turns(core, pe, operation, issued, rate, count, &pe->class->queues[place]);
+                    sends_in_turns(core, pe, operation, issued, begins, rate, count, &pe->class->queues[place]);
     if (in_turns) {
         keep_send(core, &send);
         send->waiting = 1; /* for its last element to leave */
@@ -304,7 +306,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
             }
         }
         uint8_t size = operation->kernel->size[0];
-        struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
+        struct run run = {.first = begins + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
                           .count = (uint32_t)wavelets, .size = 4};
         bool plain = !in_turns && operation->is_move && operation->kernel->size[1] == size && lanes == 1 &&
                      !(stream->flags & (CONTROL_WAVELETS | ZERO_FIRST | ZERO_SECOND | CONTROL_TRANSFORM)) &&
@@ -326,8 +328,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         }
         struct sending sending = {.operation = operation, .task = task, .where = where, .is_last = true, .send = send};
         if (in_turns) {
-            send_in_turns(core, send, stream, run.payload, count, issued, rate,
-                          operation->is_async ? core->timing.inject : setup);
+            send_in_turns(core, send, stream, run.payload, count, begins, rate, ending);
         } else {
             transmit(core, pe, &sending, stream, &run);
         }

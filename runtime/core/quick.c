@@ -266,16 +266,17 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
     const struct queue *queue = &pe->class->queues[place];
     const struct kernel *kernel = operation->kernel;
     cycle issued = *now, rate = operation->plain_rate;
+    cycle begins = operation->is_async ? issued : issued + core->timing.send_setup;
     if (!queue->is_static || queue->is_input || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
         (operation->is_async && !is_free(pe, thread, issued)) ||
         !find_elements(pe, application, streams, count, elements)) {
         return NOT_QUICK;
     }
     if (streams[0]->plain == PLAIN_SHARED_RUN) {
-        note_work(core, pe, operation, issued, rate, rate, count);
+        note_work(core, pe, operation, begins, rate, rate, count);
     }
     uint8_t size = kernel->size[0];
-    struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)rate, .step = size, .count = count,
+    struct run run = {.first = begins + core->timing.inject, .rate = (uint32_t)rate, .step = size, .count = count,
                       .size = size, .sender = pe->number};
     if (operation->is_move && kernel->size[1] == size && streams[1] != NULL) {
         run.at = elements->at[1];
@@ -286,10 +287,10 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
         kernel->row(elements->at, elements->steps, count);
     }
     struct send here = {.pe = pe, .operation = operation, .where = where, .task = running_task(pe), .queue = row,
-                        .done = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count,
+                        .done = begins + rate * count + (operation->is_async ? core->timing.inject : 0),
                         .count = count, .is_sync = !operation->is_async};
-    here.own = run.first + (count - 1) * rate;
-    here.tail = here.done > here.own ? here.done - here.own : 0;
+    cycle own = run.first + (count - 1) * rate;
+    here.tail = here.done > own ? here.done - own : 0;
     struct send *send = &here; /* in the pool if it has to wait */
     core->wavelets += count;
     cycle first = run.first, leaves = first + (cycle)(count - 1) * rate;

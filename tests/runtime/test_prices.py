@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from fractions import Fraction
+from io import BytesIO
 from math import ceil
 from random import Random
 from typing import Any
@@ -200,9 +202,23 @@ def test_operations_on_registers_alone_have_a_setup_of_their_own(sends: str, rec
     """A descriptor that is given as such, and not by its register, makes an operation an ordinary one."""
     end = int(bool(receives))
     for other in ("memory_setup", "send_setup", "receive_setup", "register_setup"):
-        # So long that wavelets are there before.
+        # So long that wavelets are there before, or, where that of the sender grows, behind its setup.
         short, long = (clocks_of(sends, receives, {other: setup})[end] for setup in (1000, 3000))
-        assert long - short == 2000 * (other == name)
+        is_charged = other == name or (receives != "" and other == "register_setup")
+        assert long - short == 2000 * is_charged
+
+
+@pytest.mark.parametrize(("source", "setup"), [("%from", 100), ("%walk", 1000)])
+def test_wavelets_leave_behind_the_setup(source: str, setup: int, executor: str) -> None:
+    trace = BytesIO()
+    prices = of(NOTHING | {"inject": 5, "register_setup": 100, "send_setup": 1000})
+    text = REGISTERS.format(sends=f"flow.apply fmovs %send, {source} : {TYPES}", receives="")
+    machine = machines.load(parse(text), executor=executor, prices=prices, trace=trace)
+    machine.launch("main", [1.5])
+    machine.run(allow_pending=True)
+    moments = {event["event"]: event["cycle"] for event in map(json.loads, trace.getvalue().splitlines())}
+    assert moments["sent"] - moments["operation"] == setup + 5
+    assert moments["completed"] - moments["operation"] == setup + 4
 
 
 @pytest.mark.slow
