@@ -58,6 +58,7 @@ static inline void add_line(struct flight *flight, int64_t low, int64_t high, bo
     struct range *range = &flight->ranges[flight->range_count++];
     range->writes = writes;
     range->is_line = true;
+    range->is_fifo = false;
     range->low = low;
     range->high = high;
     flight->low = low < flight->low ? low : flight->low;
@@ -75,6 +76,7 @@ static inline void add_range(struct flight *flight, const struct descriptor *wal
     struct range *range = &flight->ranges[flight->range_count++];
     range->writes = writes;
     range->is_line = false;
+    range->is_fifo = false;
     flight->has_walks = true;
     int64_t whole = walk_count(walk), lowest = 0, highest = 0;
     walked->walk = *walk;
@@ -94,6 +96,14 @@ static inline void add_range(struct flight *flight, const struct descriptor *wal
     range->high = address + highest + width;
     flight->low = range->low < flight->low ? range->low : flight->low;
     flight->high = range->high > flight->high ? range->high : flight->high;
+}
+
+/* Adds the memory of a FIFO: which places of it an operation uses is known to the FIFO alone. */
+static void add_fifo(const struct core *core, struct flight *flight, uint32_t row, bool writes) {
+    const struct buffer_row *buffer = &core->tables.buffers[core->tables.fifos[row].buffer];
+    int64_t bytes = (int64_t)buffer->elements * kind_bytes(buffer->kind);
+    add_line(flight, buffer->address, buffer->address + (bytes + 1) / 2, writes);
+    flight->ranges[flight->range_count - 1].is_fifo = true;
 }
 
 /* Sets the bits of the words of a range. */
@@ -190,7 +200,8 @@ static inline void meet(struct core *core, struct pe *pe, struct flight *flight,
         const struct range *range = &flight->ranges[r];
         for (uint32_t k = 0; k < count; k++) {
             const struct range *access = &accesses[k];
-            if (access->low < range->high && range->low < access->high && (range->writes || access->writes)) {
+            if (access->low < range->high && range->low < access->high && (range->writes || access->writes) &&
+                !(range->is_fifo && access->is_fifo)) {
                 meet_range(core, pe, flight, r, access, walks == NULL ? NULL : &walks[k], later, is_async, where, now);
             }
         }
@@ -348,7 +359,7 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
     flight->task = running_task(pe);
     flight->where = where;
     flight->unblocks = operation->unblock == NO_TASK ? NO_ROW : pe->class->tasks[operation->unblock].number;
-    flight->range_count = 0;
+    flight->range_count = flight->held_count = 0;
     flight->has_walks = false;
     flight->low = INT64_MAX;
     flight->high = INT64_MIN;
@@ -388,7 +399,7 @@ static struct flight *check_new(struct core *core, struct pe *pe, struct flight 
     if (!is_async) {
         return flight;
     }
-    flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes;
+    flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes && !flight->ranges[0].is_fifo;
     here->low = flight->low < here->low ? flight->low : here->low;
     here->high = flight->high > here->high ? flight->high : here->high;
     if (flight != &here->flights[kept]) {
@@ -408,8 +419,16 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
     struct flight *flight = new_flight(core, pe, operation, where);
     int zeroed = zeroed_operand(operation, &operands[0].descriptor);
     for (int k = 0; k <= operation->sources && count > 0 && count != UNBOUNDED; k++) {
-        if (!operands[k].is_number && operands[k].descriptor.type == MEMORY_WALK) {
-            add_range(flight, &operands[k].descriptor, count, k == 0 || k == zeroed);
+        const struct descriptor *stream = streams[k];
+        if (stream != NULL && stream->type == MEMORY_WALK) {
+            add_range(flight, stream, count, k == 0 || k == zeroed);
+        } else if (stream != NULL && stream->type == FIFO_END) {
+            add_fifo(core, flight, stream->row, k == 0);
+        }
+    }
+    for (int k = 0; k <= operation->sources; k++) {
+        if (streams[k] != NULL && streams[k]->held != 0) {
+            flight->held[flight->held_count++] = (uint16_t)(streams[k]->held - 1);
         }
     }
     check_new(core, pe, flight, operation->is_async && uses_fabric, receives, now);
@@ -426,6 +445,30 @@ void check_start(struct core *core, struct pe *pe, const struct task *task, cycl
         struct late late = {.time = begin, .code = STARTS_UNBLOCKED, .task = task->number, .where = task->row->where,
                             .values = {flight->operation, flight->task, flight->where}};
         if (flight->done == NEVER) {
+            keep_late(core, flight, &late);
+        } else {
+            tell(core, pe, &late);
+        }
+    }
+}
+
+/* Finds operations in flight that use a register which is loaded again. */
+void check_load(struct core *core, struct pe *pe, uint32_t row, uint32_t where, cycle now) {
+    struct pe_races *here = races_of(core, pe);
+    const struct register_load_row *load = &core->tables.register_loads[row];
+    uint16_t place = core->register_place[load->file][load->number];
+    for (uint64_t k = 0; k < here->count; k++) {
+        struct flight *flight = &here->flights[k];
+        bool uses = false;
+        for (uint8_t r = 0; r < flight->held_count; r++) {
+            uses |= flight->held[r] == place;
+        }
+        if (!uses || is_over(flight, here, now)) {
+            continue;
+        }
+        struct late late = {.time = now, .code = RELOADED_IN_FLIGHT, .task = running_task(pe), .where = where,
+                            .values = {flight->operation, flight->task, flight->where, load->file, load->number}};
+        if (flight->done == NEVER && flight->joins != here->joins) {
             keep_late(core, flight, &late);
         } else {
             tell(core, pe, &late);

@@ -9,6 +9,7 @@
 struct range {
     int64_t low, high;
     bool writes, is_line;
+    bool is_fifo; /* the memory of a FIFO, which two operations on it use at once */
 };
 struct walked {
     int64_t count;
@@ -33,6 +34,8 @@ struct flight {
     uint8_t range_count;
     bool fills;     /* it receives into memory, which is its first range */
     bool has_walks; /* some ranges are no lines */
+    uint8_t held_count;
+    uint16_t held[MAX_OPERANDS]; /* places of the registers that hold its operands */
     struct late *lates;
     uint64_t late_count, late_room;
     struct range ranges[MAX_OPERANDS];
@@ -64,6 +67,7 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
 void check_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                 uint32_t where, cycle issued, int how);
 void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin);
+void check_load(struct core *core, struct pe *pe, uint32_t row, uint32_t where, cycle now);
 void bind_flight(struct core *core, const struct pe *pe, const void *key);
 void bind_send(struct core *core, struct pe *pe, const struct send *send);
 void end_flight(struct core *core, struct pe *pe, const void *key, cycle done);

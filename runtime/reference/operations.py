@@ -35,6 +35,7 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
     the end of that or to apply it later."""
     _check_operands(machine, issue, operands)
     in_registers = all(isinstance(operand, Held | int) for operand in operands)
+    registers = [operand.register for operand in operands if isinstance(operand, Held)]
     issue, operands, moving = _from_registers(machine, issue, operands)
     destination, *sources = operands
     assert not isinstance(destination, int)
@@ -58,7 +59,7 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         machine.statistics.issues(issue)
     flight = None
     if machine.races is not None:
-        flight = machine.races.issue(issue, destination, sources, count, receives=receives)
+        flight = machine.races.issue(issue, destination, sources, count, registers, receives=receives)
     timing = machine.timing
     if receives:
         setup = timing.register_setup if in_registers else timing.receive_setup
