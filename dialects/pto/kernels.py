@@ -86,6 +86,17 @@ def require_function(op: Operation) -> FuncOp:
     return function
 
 
+VECTOR_CODE = ("pto.vecscope", "pto.strict_vecscope")
+"""Operations whose bodies are code for the vector unit."""
+
+
+def check_outside_of_vector_code(op: Operation) -> None:
+    """Raise VerifyException if what orders pipelines and cores is inside code of the vector unit."""
+    for parent in ancestors(op):
+        if parent.name in VECTOR_CODE:
+            fail(op, f"must be outside '{parent.name}'; synchronization operations delimit vector scopes")
+
+
 def core_of(op: Operation) -> KernelKind | None:
     """Return the core `op` runs on: that of the section around it, or else of the function."""
     for parent in ancestors(op):
@@ -282,6 +293,9 @@ class BarrierOp(IRDLOperation):
         self.pipe.print_parameter(printer)
         printer.print_op_attributes(self.attributes)
 
+    def verify_(self) -> None:
+        check_outside_of_vector_code(self)
+
 
 @irdl_op_definition
 class SyncAllOp(IRDLOperation):
@@ -331,6 +345,7 @@ class SyncAllOp(IRDLOperation):
         print_attribute_list(printer, self, but=("mode", "core_type"))
 
     def verify_(self) -> None:
+        check_outside_of_vector_code(self)
         if self.mode.data is SyncAllMode.HARD and self.operands:
             fail(self, "expects hard syncall to have no operands; leave them out")
         if self.mode.data is SyncAllMode.SOFT and self.gm_workspace is None:
