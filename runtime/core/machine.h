@@ -85,12 +85,15 @@ struct descriptor {
     uint8_t shape; /* what `plain` is if its elements are where they belong */
     uint8_t plain; /* both are kept up to date by `note_plain` */
     uint8_t state; /* MARKED and the like */
-    int32_t lowest, highest; /* of a PLAIN_WALK: words from its address to its lowest and its highest element */
+    int32_t lowest, highest; /* of a PLAIN_WALK and PAIRED: words from its address to its lowest and its highest element */
 };
 /* Descriptors that operations take quickly (quick.c): elements side by side, inside of a buffer, 16 or 32 bits each, runs
  * of wavelets that carry nothing but one element, and other walks over such elements inside of a buffer. Those of elements
  * side by side are the words of one. */
-enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN /* of a class with several priorities */, PLAIN_WALK };
+enum {
+    PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN /* of a class with several priorities */, PLAIN_WALK,
+    PAIRED_HALVES, PAIRED_WORDS, /* walks of one dimension with a stride of 2 */
+};
 /* What the tables do not say: wavelets are marked; operations move the register on; the code does not say that the
  * register holds a FIFO */
 enum { MARKED = 1, SAVES_ADDRESS = 2, HOLDS_FIFO = 4 };
@@ -104,6 +107,12 @@ struct access {
     const struct access_dim_row *dims;
 };
 
+/* Cycles of an element: a fraction */
+struct price {
+    int64_t numerator, denominator;
+    uint8_t shift; /* 2 to this is `denominator`; NO_SHIFT if none is */
+};
+
 struct operation {
     const struct operation_row *row;
     const struct kernel *kernel;
@@ -112,9 +121,8 @@ struct operation {
     uint8_t is_move, is_async, has_completion, on_control, drops_data;
     uint8_t words;                          /* of an element of the destination */
     uint32_t numerator, denominator;             /* cycles of an element, but for strides */
-    uint32_t plain_numerator, plain_denominator; /* of operands side by side */
-    uint32_t plain_rate;                         /* whole cycles from one of these to the next */
-    uint8_t plain_shift;                         /* 2 to this is `plain_denominator`; NO_SHIFT if none is */
+    struct price plain, paired; /* of operands side by side, and of every second element */
+    uint32_t plain_rate;        /* whole cycles from one element side by side to the next */
     uint32_t thread;                        /* its microthread */
     uint16_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
@@ -981,9 +989,9 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
               uint32_t where, cycle *now);
 int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle *now);
-/* Notes the reach of a walk whose elements are not side by side, and whether it can be PLAIN_WALK. */
+/* Notes the reach of a walk whose elements are not side by side, and whether it can be PLAIN_WALK or PAIRED. */
 void note_walk(struct descriptor *walk);
-/* Returns whether all elements of a PLAIN_WALK are in its buffer, and none of 32 bits is at an odd word. */
+/* Returns whether all elements of such a walk are in its buffer, and none of 32 bits is at an odd word. */
 bool is_within_buffer(const struct core *core, const struct descriptor *walk);
 /* Notes that the place of a descriptor has changed, or how many elements it has. */
 static inline void note_place(const struct core *core, struct descriptor *stream) {
@@ -995,7 +1003,7 @@ static inline void note_place(const struct core *core, struct descriptor *stream
         if (is_odd || into + (uint64_t)stream->extents[0] * stream->shape > bounds->words) {
             stream->plain = 0;
         }
-    } else if (stream->shape == PLAIN_WALK && !is_within_buffer(core, stream)) {
+    } else if (stream->shape >= PLAIN_WALK && !is_within_buffer(core, stream)) {
         stream->plain = 0;
     }
 }

@@ -1,4 +1,5 @@
 /* DSD operations: on memory at once, to the fabric at once with time stamps, from the fabric as wavelets arrive. */
+#include "element_price.h"
 #include "priorities.h"
 #include "races.h"
 
@@ -30,42 +31,22 @@ static int64_t count_of(const struct pe *pe, const struct operation *operation, 
     return least == ENDLESS_EXTENT && receives ? UNBOUNDED : least;
 }
 
-/* Cycles as a fraction */
-struct price {
-    int64_t numerator, denominator;
-};
-
-/* Returns the cycles of an element: targets.model.Timing.element_cycles, of operands in memory from `first` on. */
+/* Returns the price of an element of operands in memory from `first` on. */
 static struct price price_of(const struct core *core, const struct operation *operation,
                              const struct operand_state *operands, int first) {
-    int64_t numerator = operation->numerator, denominator = operation->denominator;
     int64_t widest = -1;
+    bool is_reduction = false;
     for (int k = first; k <= operation->sources; k++) {
         const struct descriptor *stream = &operands[k].descriptor;
         if (operands[k].is_number || stream->type != MEMORY_WALK) {
             continue;
         }
         int64_t stride = stream->strides[0];
-        if (widest < 0 && stride == 0 && !operation->is_move && core->timing.reduction * denominator > numerator) {
-            numerator = core->timing.reduction;
-            denominator = 1;
-        }
+        is_reduction |= widest < 0 && stride == 0;
         stride = stride < 0 ? -stride : stride;
         widest = stride > widest ? stride : widest;
     }
-    int64_t whole = core->timing.read_words, read = (widest < 0 ? 1 : widest) * operation->words;
-    read = read < whole ? read : whole;
-    if (read * denominator > numerator * whole) {
-        numerator = read;
-        denominator = whole;
-    }
-    return (struct price){numerator, denominator};
-}
-
-/* Returns the whole cycles from an element to the next of an operation that sends or receives: targets.model.pace. */
-static cycle pace_of(struct price price) {
-    cycle pace = (2 * price.numerator + price.denominator) / (2 * price.denominator);
-    return pace < 1 ? 1 : pace;
+    return element_price(core, operation, widest, is_reduction);
 }
 
 /* Operands */
