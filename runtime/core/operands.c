@@ -168,8 +168,153 @@ void kernel_apply_lines(const struct kernel *kernel, uint8_t *const *at, const p
     }
 }
 
+/* Walks of several dimensions, whose runs are short: their elements are copied side by side first. */
+
+enum { SHORT_RUN = 32 };
+
+/* Stores the lowest and highest byte of the next `count` elements of an operand that is at its start, and returns whether
+ * it visits no byte twice, as far as its steps show. */
+static bool find_reach(const struct operand *operand, uint8_t size, uint32_t count, uintptr_t *lowest, uintptr_t *behind) {
+    int64_t low = 0, high = 0, end = 0, span = size, rounds = count;
+    bool is_injective = true;
+    for (uint32_t k = 0; k < operand->dimensions; k++) {
+        int64_t extent = rounds < operand->extent[k] ? rounds : operand->extent[k];
+        int64_t advance = end + operand->step[k], reach = (extent - 1) * advance, width = reach < 0 ? -reach : reach;
+        is_injective &= extent == 1 || (advance < 0 ? -advance : advance) >= span;
+        *(reach < 0 ? &low : &high) += reach;
+        end += reach;
+        span += width;
+        rounds = (rounds + operand->extent[k] - 1) / operand->extent[k];
+    }
+    *lowest = (uintptr_t)(operand->at + low);
+    *behind = (uintptr_t)(operand->at + high) + size;
+    return is_injective;
+}
+
+static bool is_same_walk(const struct operand *a, const struct operand *b) {
+    if (a->at != b->at || a->dimensions != b->dimensions) {
+        return false;
+    }
+    for (uint32_t k = 0; k < a->dimensions; k++) {
+        if (a->step[k] != b->step[k] || a->extent[k] != b->extent[k]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Returns whether operands at their start have short runs, and no element depends on one before it. */
+static bool gathers(const struct kernel *kernel, const struct operand *operands, uint32_t count) {
+    bool is_short = false;
+    for (uint32_t place = 0; place <= kernel->sources; place++) {
+        const struct operand *operand = &operands[place];
+        is_short |= operand->extent[0] < SHORT_RUN && operand->extent[0] < count;
+        for (uint32_t k = 0; k < operand->dimensions; k++) {
+            if (operand->done[k] != 0) {
+                return false;
+            }
+        }
+    }
+    if (!is_short) {
+        return false;
+    }
+    uintptr_t low, behind, lowest, highest;
+    bool is_injective = find_reach(&operands[0], kernel->size[0], count, &lowest, &highest);
+    for (uint32_t source = 1; source <= kernel->sources; source++) {
+        const struct operand *operand = &operands[source];
+        find_reach(operand, kernel->size[source], count, &low, &behind);
+        if (behind > lowest && highest > low &&
+            !(is_injective && kernel->size[source] == kernel->size[0] && is_same_walk(operand, &operands[0]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Copies runs of elements side by side, `to_step` and `from_step` bytes apart; most are of few bytes. */
+static void copy_runs(uint8_t *to, ptrdiff_t to_step, const uint8_t *from, ptrdiff_t from_step, size_t bytes,
+                      uint32_t runs) {
+#define RUNS(bytes)                                                                                                    \
+    for (uint32_t k = 0; k < runs; k++, to += to_step, from += from_step) {                                            \
+        memcpy(to, from, bytes);                                                                                       \
+    }
+    switch (bytes) {
+    case 8: RUNS(8) break;
+    case 16: RUNS(16) break;
+    case 32: RUNS(32) break;
+    default: RUNS(bytes) break;
+    }
+#undef RUNS
+}
+
+/* Copies the next `count` elements of an operand to where they are side by side, or back, and moves it on. */
+static void gather(struct operand *operand, uint8_t *beside, uint8_t size, uint32_t count, bool is_back) {
+    int32_t step = operand->step[0];
+    uint32_t left = operand->extent[0] - operand->done[0];
+    while (count) {
+        uint32_t part = left < count ? left : count;
+        if (step == size) {
+            /* Runs of the second dimension are equally far apart. */
+            uint32_t runs = 1;
+            ptrdiff_t bytes = (ptrdiff_t)part * size, apart = 0;
+            if (part == operand->extent[0] && operand->dimensions > 1) {
+                uint32_t whole = count / part, more = operand->extent[1] - operand->done[1];
+                runs = whole < more ? whole : more;
+                apart = bytes - step + operand->step[1];
+            }
+            copy_runs(is_back ? operand->at : beside, is_back ? apart : bytes, is_back ? beside : operand->at,
+                      is_back ? bytes : apart, (size_t)bytes, runs);
+            operand->at += (ptrdiff_t)(runs - 1) * apart;
+            if (runs > 1) {
+                operand->done[1] += runs - 1;
+            }
+            beside += (ptrdiff_t)(runs - 1) * bytes;
+            count -= (runs - 1) * part;
+        } else if (is_back) {
+            copy(operand->at, step, beside, size, size, part);
+        } else {
+            copy(beside, size, operand->at, step, size, part);
+        }
+        go_on(operand, part);
+        beside += part * size;
+        count -= part;
+        left = operand->extent[0] - operand->done[0];
+    }
+}
+
+static void apply_gathered(const struct kernel *kernel, struct operand *operands, uint32_t count) {
+    uint32_t copies[1 + MAX_SOURCES][STAGED];
+    while (count) {
+        uint32_t part = count < STAGED ? count : STAGED;
+        uint8_t *at[1 + MAX_SOURCES];
+        ptrdiff_t step[1 + MAX_SOURCES];
+        for (uint32_t place = 0; place <= kernel->sources; place++) {
+            struct operand *operand = &operands[place];
+            uint8_t size = kernel->size[place];
+            bool is_run = operand->extent[0] >= part && operand->extent[0] - operand->done[0] >= part;
+            step[place] = size;
+            if (is_run && (operand->step[0] == size || (place && operand->step[0] == 0))) {
+                at[place] = operand->at;
+                step[place] = operand->step[0];
+                go_on(operand, part);
+                continue;
+            }
+            at[place] = (uint8_t *)copies[place];
+            if (place) {
+                gather(operand, at[place], size, part, false);
+            }
+        }
+        kernel->row(at, step, part);
+        if (at[0] == (uint8_t *)copies[0]) {
+            gather(&operands[0], at[0], kernel->size[0], part, true);
+        }
+        count -= part;
+    }
+}
+
 void kernel_apply(const struct kernel *kernel, struct operand *operands, uint32_t count) {
-    if (apply_boxes(kernel, operands, count)) {
+    if (gathers(kernel, operands, count)) {
+        apply_gathered(kernel, operands, count);
         return;
     }
     while (count) {

@@ -204,12 +204,10 @@ class HeldSend:
     time: int
     """When it is ready for the next element."""
     rate: int
-    ending: int
+    setup: int
     """Cycles from when it has sent its last element to its end."""
     turn: Turn
     position: int = 0
-    credit: int = 0
-    """When there was room for the last wavelet: it does not end before."""
 
     def begin(self, machine: Machine) -> None:
         """Begin to send."""
@@ -224,7 +222,6 @@ class HeldSend:
         datapath = self.send.issue.pe.datapath
         if not found.count or datapath is None:
             return None
-        self.credit = found.first
         return datapath.free(self.turn.level, max(self.time, found.first - machine.timing.inject))
 
     def _await_turn(self, machine: Machine) -> None:
@@ -251,7 +248,7 @@ class HeldSend:
         self.time = cycle + len(elements) * self.rate
         if is_last:
             datapath.end(self.turn.level, self.turn)
-            accept(machine, self.send, max(self.time + self.ending, self.credit))
+            accept(machine, self.send, self.time + self.setup)
         else:
             self._await_turn(machine)
         machine.deliver()
