@@ -37,6 +37,10 @@ class Source:
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a line and a column."""
+        return self._starts()[line - 1] + column - 1
+
     def line_text(self, line: int) -> str:
         """Return line number `line`, without its end."""
         starts = self._starts()

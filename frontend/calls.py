@@ -263,7 +263,9 @@ def _called(ev: Evaluator, function: Callable, frame: Frame, node: syntax.Node) 
 def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[Frame]) -> Value | Frame | None:
     """Follow tail calls back: to the loop that a call goes on with, or to a frame whose code is to become one.
 
-    A loop is asked for its next iteration; the value of the call, which nothing uses, is returned then.
+    A loop is asked for its next iteration; the value of the call, which nothing uses, is returned then. The function of
+    a frame inside a loop becomes one of the loop's: with a loop for each, inside each other, all would be emitted anew
+    for each one around it.
     """
     if not frame.is_tail:
         return None
@@ -273,12 +275,16 @@ def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[F
     for position, each in enumerate(around):
         if each.loop is not None:
             member = each.loop.find(function, frame.arguments)
-            if member is not None:
-                if _points_to_locals(ev, frame.arguments, around[: position + 1]):
-                    return None
+            is_inside = target is not None and not _differ(target, frame.arguments)
+            if (member or is_inside) and not _points_to_locals(ev, frame.arguments, around[: position + 1]):
+                if member is None:
+                    assert target is not None
+                    member = each.loop.add(function, target.arguments)
                 each.loop.lead_through([other for other in around[:position] if not other.is_host])
                 each.loop.jump(member, frame.arguments)
                 return recursion.result_of(frame.result_type or types.VOID)
+            if member is not None and target is None:
+                return None
         if each.unrolls:
             return None
         if recursion.is_instance(each, function, frame.arguments):
@@ -391,12 +397,19 @@ def _looped(ev: Evaluator, function: Callable, frame: Frame, before: recursion.C
     frame.is_host = True
     if isinstance(frame.result_type, types.Descriptor):
         ev.fail(function.node, f"'{function.name}' calls itself and returns a DSD; return the DSD's properties instead")
+    is_complete = False
     while True:
         try:
-            return _emit_loop(ev, loop, frame, node)
-        except recursion.Again as problem:
-            if problem.loop is not loop:
-                raise
+            with nullcontext() if is_complete else recovery.on_trial(ev):
+                result = _emit_loop(ev, loop, frame, node)
+            if not loop.has_grown:
+                return result
+        except CslError:
+            # What has not been known to change may have led to it. Otherwise all errors are looked for, where they are.
+            if not loop.has_grown:
+                if is_complete or ev.mistakes is None:
+                    raise
+                is_complete = True
         except recursion.Recursion as problem:
             if problem.target.loop is not loop:
                 raise
@@ -424,6 +437,8 @@ def _emit_loop(ev: Evaluator, loop: recursion.TailLoop, frame: Frame, node: synt
     result = Local("result", type, None, mutable=True, comptime=False)
     carried = loop.carried() if type is types.VOID else [*loop.carried(), result]
     ev.live += carried
+    # An iteration may go on with a loop around this one, where that cannot have its function as a member.
+    carried += [local for around in recursion.loops(ev) for local in around.carried()]
 
     def go_on() -> Value:
         assert loop.again.value is not None
@@ -557,6 +572,8 @@ def _shared(ev: Evaluator, function: Callable, arguments: list[Value]) -> str | 
         return None
     key = _key(function)
     assert ev.owner is not None
+    if _leads_back(ev, function):
+        return None
     here = {} if ev.journal is None else ev.journal.spent
     may_repeat = node.inlining != "noinline" and not _is_repeated(ev, function)
     if may_repeat and _stays_in_place(ev, function, here.get(key, 0)):
@@ -608,24 +625,42 @@ def _outline(
     return known[key]
 
 
+def _leads_back(ev: Evaluator, function: Callable) -> bool:
+    """Return True if a function is the one that is being outlined, or calls it, perhaps through others of their file.
+
+    It stays in place then, where its calls become jumps to the beginning, rather than being outlined with another copy
+    of what is being outlined inside.
+    """
+    outlined = recursion.called(ev)
+    if not isinstance(outlined, Callable) or outlined.module is not function.module:
+        return False
+    seen: dict[int, syntax.Function] = {}
+    _gather_calls(ev, function.module, function.node, seen)
+    return id(outlined.node) in seen
+
+
+def _gather_calls(ev: Evaluator, module: Module, node: syntax.Function, seen: dict[int, syntax.Function]) -> None:
+    """Add a function and those of its file that it names, directly or through others."""
+    seen[id(node)] = node
+    for name in ev.session.analyses.names(node):
+        found = module.globals.get(name)
+        if found is not None and isinstance(found.node, syntax.Function) and id(found.node) not in seen:
+            _gather_calls(ev, module, found.node, seen)
+
+
 def _is_repeated(ev: Evaluator, function: Callable) -> bool:
     """Return True if code that is the same at every call, and long, is called from several places of its file."""
     module, node = function.module, function.node
     if node.parameters or ev.session.analyses.names(module.file)[node.name] < 2:
         return False
-    return _size_with_calls(ev, module, node, set()) > MAX_REPEATED_NODES
+    return _size_with_calls(ev, module, node) > MAX_REPEATED_NODES
 
 
-def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function, seen: set[int]) -> int:
+def _size_with_calls(ev: Evaluator, module: Module, node: syntax.Function) -> int:
     """Count the nodes of a function and of those of its file that it calls, each once."""
-    analyses = ev.session.analyses
-    seen.add(id(node))
-    size = analyses.size(node)
-    for name in analyses.names(node):
-        found = module.globals.get(name)
-        if found is not None and isinstance(found.node, syntax.Function) and id(found.node) not in seen:
-            size += _size_with_calls(ev, module, found.node, seen)
-    return size
+    seen: dict[int, syntax.Function] = {}
+    _gather_calls(ev, module, node, seen)
+    return sum(map(ev.session.analyses.size, seen.values()))
 
 
 def _emit_shared(ev: Evaluator, function: Callable, parameters: list[Type], result_type: Type | None) -> str | None:

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..analysis.wse.lint import Declared, Seen, coded, unused_queue, unwritten
+from xdsl.dialects.builtin import FileLineColLoc
+
+from ..analysis.wse.lint import Declared, Seen, coded, lint_behavior, unused_queue, unwritten
 from ..csl import syntax
 from ..dialects import wse
 from . import unused_globals
@@ -32,6 +34,7 @@ def lint(session: Session, program: wse.ProgramOp) -> list[str]:
         *_unused_queues(session, files),
         *_never_used(session, program, files),
         *_mistaken(session),
+        *_misbehaving(program, files),
     ]
     found.sort(key=lambda each: (order.get(each.source.path, len(order)), each.start))
     return list(dict.fromkeys(map(str, found)))
@@ -155,3 +158,12 @@ def _of_variable(node: syntax.Variable, variable: Seen) -> str | None:
     if node.kind != "var" or node.storage or not variable.is_read or variable.is_written:
         return None
     return unwritten(node.name, "initialize it, with @zeros for example, or write it")
+
+
+def _misbehaving(program: wse.ProgramOp, files: Sequence[syntax.File]) -> Iterator[_Warning]:
+    """Yield what is wrong with what the code of files does."""
+    sources = {file.source.path: file.source for file in files}
+    for op, message in lint_behavior(program):
+        where = op.location
+        if isinstance(where, FileLineColLoc) and (source := sources.get(where.filename.data)) is not None:
+            yield _Warning(source, source.offset(where.line.data, where.column.data), message)

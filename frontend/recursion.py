@@ -41,14 +41,6 @@ class Recursion(Exception):
         """True if arguments known at compile time differ, so that the calls might end by themselves."""
 
 
-class Again(Exception):
-    """Raised where a loop is to be emitted again, because its tail calls turned out to need more of it."""
-
-    def __init__(self, loop: TailLoop) -> None:
-        super().__init__()
-        self.loop = loop
-
-
 # Values
 
 
@@ -184,15 +176,16 @@ class TailLoop:
     """True if a tail call has asked for another iteration."""
     which: Local = field(default_factory=lambda: Local("which", types.U16, None, True, comptime=False))
     """The number of the member it asked for."""
-    passed: list[tuple[Callable, Sequence[Value], int]] = field(
-        default_factory=list[tuple[Callable, Sequence[Value], int]]
-    )
-    """Calls emitted in place that a tail call led back through, with the identity of their frame."""
+    passed: list[Frame] = field(default_factory=list[Frame])
+    """Calls emitted in place that a tail call led back through."""
+    has_grown: bool = False
+    """True if its tail calls turned out to need more of it than was known when it began: it is to be emitted again."""
 
     def add(self, function: Callable, arguments: Sequence[Value], *, is_first: bool = False) -> Member:
         """Add a function; what is not known of its first call is carried."""
         parameters = [Parameter(value, not is_first and not known(value)) for value in arguments]
         self.members.append(Member(function, list(arguments), parameters))
+        self.has_grown = True
         return self.members[-1]
 
     def find(self, function: Callable, arguments: Sequence[Value]) -> Member | None:
@@ -206,6 +199,8 @@ class TailLoop:
 
     def begin(self) -> None:
         """Make the variables of the loop anew, as they are before it."""
+        self.has_grown = False
+        self.passed.clear()
         self.again = flag("again")
         self.again.value = Value(types.BOOL, True)
         self.which = Local("which", types.U16, Value(types.U16, 0), True, comptime=False)
@@ -215,14 +210,10 @@ class TailLoop:
                 parameter.next = Local("next", value.type, value, True, comptime=False)
 
     def jump(self, member: Member, arguments: Sequence[Value]) -> None:
-        """Ask for an iteration with a member. Raises Again if a parameter turns out to change."""
-        changed = False
+        """Ask for an iteration with a member. A parameter that turns out to change is carried from now on."""
         for parameter, value in zip(member.parameters, arguments, strict=True):
             if not parameter.carried and not same(parameter.value, value):
-                parameter.carried = changed = True
-        if changed:
-            raise Again(self)
-        for parameter, value in zip(member.parameters, arguments, strict=True):
+                parameter.carried = self.has_grown = True
             if parameter.carried:
                 parameter.next.value = value
         self.which.value = Value(types.U16, self.members.index(member))
@@ -232,16 +223,13 @@ class TailLoop:
         """Take note of the calls in place between the loop and a jump; one met twice becomes a member."""
         for frame in frames:
             assert frame.function is not None
+            if any(other is frame for other in self.passed):
+                continue
             function = Callable(frame.module, frame.function)
-            for other, arguments, number in self.passed:
-                if (
-                    number != id(frame)
-                    and is_instance(frame, other, arguments)
-                    and self.find(function, frame.arguments) is None
-                ):
-                    self.add(function, frame.arguments)
-                    raise Again(self)
-            self.passed.append((function, frame.arguments, id(frame)))
+            is_second = any(is_instance(other, function, frame.arguments) for other in self.passed)
+            if is_second and self.find(function, frame.arguments) is None:
+                self.add(function, frame.arguments)
+            self.passed.append(frame)
 
 
 def loops(ev: Evaluator) -> Iterator[TailLoop]:
@@ -309,9 +297,6 @@ class Checkpoint:
         for count, before in self.counts:
             count.clear()
             count.update(before)
-        if ev.journal is not None:
-            # What has been asked meanwhile counts for nothing, but may have had effects.
-            ev.journal.give_up()
 
     def _counts(self) -> list[dict[Hashable, int]]:
         """Return the counts of the code that calls have made in place."""

@@ -1,4 +1,4 @@
-"""Pass `wse-lint`: warnings about tasks, queues and variables that cannot do what they are declared for."""
+"""Pass `wse-lint`: warnings about what cannot do what it is declared for, and about races."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..diagnostics.output import tell
 
 @dataclass(frozen=True)
 class WseLintPass(ModulePass):
-    """Warns of tasks that never run, of queues that nothing uses, and of variables that are read and never written.
+    """Warns of tasks that never run, unused queues, variables read and never written, races and mixed floats.
 
     It changes nothing. `loom cslc` warns of the same in programs in CSL.
     """

@@ -182,6 +182,9 @@ class Code(IntEnum):
     STARTS_UNBLOCKED = 84
     """Row of an asynchronous operation, the task that issued it, its source place: the record's task starts before the
     operation ends, which then unblocks it."""
+    RELOADED_IN_FLIGHT = 85
+    """Row of an asynchronous operation, the task that issued it, its source place, file and number of a register that
+    it uses and the record's task loads again."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 

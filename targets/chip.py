@@ -23,11 +23,23 @@ bytes."""
 BLOCK_BYTES = 32
 """The bytes of a block of local memory: addresses of tiles and offsets of bytes are multiples (PTOAS's verifiers)."""
 
-OPERAND_BYTES = 512
-"""The bytes of a block of the memories of operands and results of products, of which their addresses are multiples."""
-
 MAX_FIELD = 65535
 """The largest position or stride that a field of 16 bits of an instruction holds (PTOAS's verifiers)."""
+
+MAX_BYTE_FIELD = 255
+"""The largest number of steps that a field of 8 bits of an instruction holds (PTOAS's verifiers)."""
+
+MAX_CACHE_POLICY = 15
+"""The largest number that says how a store uses the second cache (PTOAS's verifiers)."""
+
+SCALE_ADDRESS_BYTES = 16
+"""The alignment of where scales of blocks are copied to (PTOAS's verifiers)."""
+
+MAX_THREADS = 2048
+"""The most threads of a block (PTOAS's verifiers)."""
+
+MAX_KEPT_WORDS = 123
+"""The words of 32 bits that a thread keeps from one section to the next (PTOAS's verifiers)."""
 
 MAX_FILLED = 32767
 """The largest size or gap, in blocks, of an instruction that fills local memory (PTOAS's verifiers)."""

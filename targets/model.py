@@ -27,7 +27,7 @@ class Timing:
     turn: int
     """Extra, where a route leaves a router in another direction than it came."""
     inject: int
-    """From issuing a send to its first wavelet on the link."""
+    """From the first element that a send hands over to its wavelet on the link."""
     ramp: int
     """From a router to the queue of its own PE."""
     task_start: int
@@ -86,7 +86,7 @@ class Timing:
     memory_setup: int
     """Before the first element of an operation in memory."""
     send_setup: int
-    """Before the end of an operation that sends, which lasts so long besides its elements."""
+    """Before the first element of a synchronous operation that sends."""
     receive_setup: int
     """Before the first element of an operation that receives, or works with a FIFO."""
     register_setup: int

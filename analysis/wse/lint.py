@@ -18,6 +18,8 @@ from ...dialects.machine.code import Bodies
 from ...dialects.machine.region import RegionAttr
 from ...dialects.symbols import symbol_name
 from ...dialects.traversal import walk
+from .races import find_races
+from .wavelet_types import mixed_floats
 
 Place = Hashable
 """A file, a line and a column, or the names of a PE program and of what it declares, if no place is known."""
@@ -29,6 +31,8 @@ CODES = {
     "unused-queue": "a queue is initialized, but nothing receives or is sent by it",
     "unwritten-variable": "a variable without initial value is read, but never written",
     "unused-mistake": "a constant or variable that nothing uses could not be used",
+    "race": "memory is used while an asynchronous operation uses it, or a task cannot know its end",
+    "mixed-floats": "floats are sent as one type and received as another",
 }
 """The codes of warnings, which end their messages, and what each warns of."""
 
@@ -53,6 +57,15 @@ def lint_program(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
             if message is not None:
                 told.add(place)
                 yield op, message
+    yield from lint_behavior(program)
+
+
+def lint_behavior(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
+    """Yield warnings about what a program does, whatever it declares, each with the operation that it is about."""
+    for op, message in find_races(program):
+        yield op, coded("race", message)
+    for op, message in mixed_floats(program):
+        yield op, coded("mixed-floats", message)
 
 
 def _message(declared: Declared, op: Operation, place: Place, used: set[str]) -> str | None:

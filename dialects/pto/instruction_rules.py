@@ -5,151 +5,129 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, Signedness
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Attribute
 
-from ...targets.chip import BLOCK_BYTES, MAX_FIELD, MAX_FILLED
-from .attributes import AddressSpace, AddressSpaceAttr
-from .communication_rules import COMMUNICATION_RULES
+from .attributes import AddressSpace, HardwarePipe, HardwarePipeAttr
 from .instruction_operation import InstructionOp
-from .kernels import architecture_of, fail
-from .memory import constant_value
-from .registers import VRegType
-from .structure_rules import STRUCTURE_RULES
-from .types import F4E1M2x2Type, F4E2M1x2Type, PtrType, TileBufType
-from .vector_rules import VECTOR_RULES, Rule, all_of, memory_element
+from .kernels import architecture_of, check_outside_of_vector_code, fail
+from .register_rules import REGISTER_RULES
+from .rules import Rule, all_of, memory_element, space_of
+from .thread_rules import THREAD_RULES
+from .transfer_rules import TRANSFER_RULES
+from .types import DYNAMIC, PartitionTensorViewType, TensorViewType, TileBufType
+from .vector_rules import VECTOR_RULES
 
-_FIELDS = {
-    **dict.fromkeys(("m_start", "k_start"), (0, MAX_FIELD)),
-    **dict.fromkeys(("m_step", "k_step"), (1, 255)),
-    **dict.fromkeys(("src_stride", "dst_stride"), (1, MAX_FIELD)),
-    "transpose": (0, 1),
-}
-"""The least and the largest number that a field of the hardware holds, by operand."""
+_LAST_EVENT = 15
+_LAST_EVENT_OF_A5 = 31
+_EVENT_PIPES = (HardwarePipe.FIX, HardwarePipe.MTE1, HardwarePipe.MTE2, HardwarePipe.MTE3, HardwarePipe.V)
 
 
-def _constant(op: InstructionOp, name: str) -> int | None:
-    value = op.operand(name)
-    return None if value is None else constant_value(value)
+def _between_cores(op: InstructionOp) -> None:
+    """Check the number of a flag between cores, and the pipeline that raises or awaits it."""
+    last = _LAST_EVENT
+    if "intra_block" in op.row.name and architecture_of(op) != "a2a3":
+        last = _LAST_EVENT_OF_A5
+    event, pipe = op.attribute("event_id"), op.attribute("pipe")
+    if isinstance(event, IntegerAttr):
+        number = cast("IntegerAttr[IntegerType]", event).value.data
+        if not 0 <= number <= last:
+            fail(op, f"expects static event_id in [0, {last}], but got {number}")
+    if isinstance(pipe, HardwarePipeAttr) and pipe.data not in _EVENT_PIPES:
+        names = ", ".join(f"<{each.value}>" for each in _EVENT_PIPES)
+        fail(op, f"{op.name} expects pipe to be one of {names}")
 
 
-def _fields(op: InstructionOp) -> None:
-    """Check operands that are constants against the fields of the hardware that hold them."""
-    for name, (least, most) in _FIELDS.items():
-        value = _constant(op, name)
-        if value is not None and value < 0:
-            fail(op, f"{name} must be non-negative")
-        if value is not None and value < least:
-            fail(op, f"{name} must be greater than zero")
-        if value is not None and value > most:
-            fail(op, f"{name} must be <= {most} to fit the hardware control field")
-
-
-def _space(type: Attribute) -> AddressSpace | None:
-    """Return the memory that a pointer or memref is to."""
-    if isinstance(type, PtrType):
-        return type.space.data
+def _element_and_rank(type: Attribute) -> tuple[Attribute, int] | None:
+    """Return the elements and the number of dimensions of a tile, a tensor or a memref."""
     if isinstance(type, MemRefType):
-        space = cast("MemRefType[Attribute]", type).memory_space
-        return space.data if isinstance(space, AddressSpaceAttr) else None
+        memref = cast("MemRefType[Attribute]", type)
+        return memref.element_type, memref.get_num_dims()
+    if isinstance(type, TileBufType | TensorViewType | PartitionTensorViewType):
+        return type.element_type, len(type.shape)
     return None
 
 
-def _into(space: AddressSpace, *, fields: bool = True, packed: bool | None = False) -> Rule:
-    """Return the rule of a copy from the cube core's first memory to the memory of an operand.
-
-    `packed` says that it copies elements of 4 bits, or that it does not; None that both are copied.
-    """
+def _address(of: str, sources: str, what: str, place: str) -> Rule:
+    """Return the rule of an address: of elements that a tile or tensor has, in its memory."""
 
     def rule(op: InstructionOp) -> None:
-        source, destination = op.operands[0].type, op.operands[1].type
-        if _space(source) is not AddressSpace.MAT:
-            fail(op, "requires MAT source")
-        if _space(destination) is not space:
-            fail(op, f"requires {space.value.upper()} destination")
-        elements = [memory_element(type) for type in (source, destination)]
-        for element, what in zip(elements, ("source", "destination"), strict=True):
-            is_packed = isinstance(element, F4E1M2x2Type | F4E2M1x2Type)
-            if packed and not is_packed:
-                fail(op, f"requires packed FP4 {what} element type f4e1m2x2 or f4e2m1x2")
-            if packed is False and is_packed:
-                fail(op, f"packed FP4 {what} requires the S4 load operation")
-        if packed and elements[0] != elements[1]:
-            fail(op, "requires source and destination packed FP4 element types to match")
-        if fields:
-            _fields(op)
+        source, address = op.operands[0].type, op.results[0].type
+        found = _element_and_rank(source)
+        if found is None or (
+            isinstance(source, TileBufType) is not (of == "tile") and not isinstance(source, MemRefType)
+        ):
+            fail(op, f"source must be a {sources}")
+        element, rank = found
+        space = source.space.data if isinstance(source, TileBufType) else space_of(op.operands[0].type)
+        if of == "tensor":
+            if space not in (None, AddressSpace.GM):
+                fail(op, "memref source must stay in gm memory space")
+            space = AddressSpace.GM
+        is_memref = isinstance(address, MemRefType)
+        kind = "memref" if is_memref else "pointer"
+        if memory_element(address) != element:
+            fail(op, f"{kind} result element type must match {what} element type")
+        if is_memref and cast("MemRefType[Attribute]", address).get_num_dims() != rank:
+            fail(op, f"memref result rank must match {what} rank")
+        if space is not None and space_of(address) not in (space, None):
+            fail(op, f"{kind} result must stay {place}")
 
     return rule
 
 
-def _not_negative(*names: str) -> Rule:
+def _exactly_one(first: str, second: str, text: str) -> Rule:
     def rule(op: InstructionOp) -> None:
-        for name in names:
-            value = _constant(op, name)
-            if value is not None and value < 0:
-                fail(op, f"{name} must be non-negative")
+        if (op.operand(first) is None) is (op.attribute(second) is None):
+            fail(op, f"expects exactly one of {text}")
 
     return rule
 
 
-_WORDS = (16, 32)
+def _gathers(op: InstructionOp) -> None:
+    if op.attribute("coalesce") is None:
+        fail(op, "requires attribute 'coalesce'")
 
 
-def _fill(op: InstructionOp) -> None:
-    """Check a fill of the cube core's first memory: numbers of 15 bits, and words of 16 or 32."""
-    space = _space(op.operands[0].type)
-    if space is not AddressSpace.MAT and not isinstance(op.operands[0].type, TileBufType):
-        fail(op, f"requires dst in the mat/l1 address space, got {'vec/ub' if space is AddressSpace.VEC else space}")
-    for name in ("repeat_times", "block_num_32b", "dst_gap_32b"):
-        value = _constant(op, name)
-        if value is not None and value > MAX_FILLED:
-            fail(op, f"{name} must be <= {MAX_FILLED}")
-    _not_negative("repeat_times", "block_num_32b", "dst_gap_32b", "byte_offset")(op)
-    offset = _constant(op, "byte_offset")
-    if offset is not None and offset % BLOCK_BYTES:
-        fail(op, f"byte_offset must be a multiple of {BLOCK_BYTES} bytes")
-    bits = op.attribute("fill_word_bits")
-    if isinstance(bits, IntegerAttr):
-        number = cast("IntegerAttr[IntegerType]", bits).value.data
-        if number not in _WORDS:
-            fail(op, f"fill_word_bits must be 16 or 32, got {number}")
+def _scatters(op: InstructionOp) -> None:
+    given = [name for name in ("scatterAtomicOp", "scatterOob", "scatterConflict") if op.attribute(name) is not None]
+    if given and op.attribute("coalesce") is None:
+        fail(op, "expects coalesce when scatterAtomicOp/scatterOob/scatterConflict is specified")
 
 
-def _updated(base: str) -> Rule:
-    """Return the rule that an address that an instruction moves on keeps its type."""
-
-    def rule(op: InstructionOp) -> None:
-        pointer = op.operand(base)
-        for name in ("updated_base", "base_out"):
-            for value in op.result_groups.get(name, ()):
-                if pointer is not None and value.type != pointer.type:
-                    fail(
-                        op, f"requires updated base result to match {'source' if 'us' in op.row.name else 'base'} type"
-                    )
-
-    return rule
+_LAST_BYTE = 3
 
 
-def _exact_numbers(**operands: str) -> Rule:
-    """Return the rule that vectors do not have floats of low precision, which are converted only."""
+def _histogram(op: InstructionOp) -> None:
+    if architecture_of(op) == "a2a3":
+        fail(op, "thistogram is only supported on A5")
+    byte = op.attribute("byte")
+    if not isinstance(byte, IntegerAttr):
+        return
+    if op.attribute("isMSB") is not None:
+        fail(op, "does not allow conflicting 'byte' and legacy 'isMSB' attributes")
+    number = cast("IntegerAttr[IntegerType]", byte).value.data
+    number -= 1 << 64 if number >= 1 << 63 else 0
+    if not 0 <= number <= _LAST_BYTE:
+        fail(op, f"expects byte to be in range [0, {_LAST_BYTE}]")
+    source = op.operands[0].type
+    if isinstance(source, TileBufType) and str(source.element_type) == "ui16" and number > 1:
+        fail(op, "expects byte to be 0 or 1 when src element type is ui16")
 
-    def rule(op: InstructionOp) -> None:
-        for name, called in operands.items():
-            for value in op.operand_groups.get(name, ()):
-                if isinstance(value.type, VRegType) and str(value.type.element_type).lower().startswith(_LOW_PRECISION):
-                    fail(op, f"{called} type must not use low-precision vector element type")
 
-    return rule
-
-
-_LOW_PRECISION = ("f8", "!pto.f4", "!pto.hif8", "!pto.bf16x2")
-
-
-def _shift_count(op: InstructionOp) -> None:
-    (count,) = op.operand_groups["rhs"]
-    element = count.type.element_type if isinstance(count.type, VRegType) else None
-    if isinstance(element, IntegerType) and cast("IntegerType", element).signedness.data is not Signedness.SIGNED:
-        fail(op, "requires shift count to use a signed integer element type")
+def _quantizes(op: InstructionOp) -> None:
+    kind = str(getattr(op.attribute("quantType") or op.attribute("quant_type"), "data", ""))
+    if kind == "INT8_ASYM" and op.operand("offset") is None:
+        fail(op, "INT8_ASYM quantization requires an offset operand")
+    if kind == "INT8_SYM" and op.operand("offset") is not None:
+        fail(op, "INT8_SYM quantization must not have an offset operand")
+    source, result = op.operand("src"), op.operand("dst")
+    if source is not None and result is not None:
+        before, after = source.type, result.type
+        if isinstance(before, TileBufType) and isinstance(after, TileBufType):
+            pairs = zip(before.valid_shape, after.valid_shape, strict=True)
+            if any(DYNAMIC not in pair and pair[0] != pair[1] for pair in pairs):
+                fail(op, "expects src and dst to have the same valid_shape")
 
 
 def _of_one_chip(chip: str, text: str) -> Rule:
@@ -160,52 +138,31 @@ def _of_one_chip(chip: str, text: str) -> Rule:
     return rule
 
 
-def _outside_of_vector_code(op: InstructionOp) -> None:
-    """Check that what orders pipelines and cores is not inside code of the vector unit."""
-    parent = op.parent_op()
-    while parent is not None:
-        if parent.name in ("pto.vecscope", "pto.strict_vecscope"):
-            fail(op, f"must be outside '{parent.name}'")
-        parent = parent.parent_op()
-
-
 _OUTSIDE = (
     "record_event", "wait_event", "barrier_sync", "set_flag", "wait_flag", "set_flag_dyn", "wait_flag_dyn", "get_buf",
     "rls_buf", "get_buf_dyn", "rls_buf_dyn", "sync.set", "sync.wait", "cmo.cacheinvalid", "fence.barrier_all", "tsync",
     "dsb", "dcci", "syncthreads", "threadfence", "threadfence_block",
 )  # fmt: skip
 
-_OTHERS: Mapping[str, Rule] = {
+RULES: Mapping[str, Rule] = {
     **VECTOR_RULES,
-    **STRUCTURE_RULES,
-    **COMMUNICATION_RULES,
-    "load_cbuf_to_ca": _into(AddressSpace.LEFT),
-    "load_cbuf_to_cb": _into(AddressSpace.RIGHT),
-    "load_cbuf_to_ca_s4": _into(AddressSpace.LEFT, packed=True),
-    "load_cbuf_to_cb_s4": _into(AddressSpace.RIGHT, packed=True),
-    "load_cbuf_to_ca_mx": _into(AddressSpace.LEFT, fields=False, packed=None),
-    "load_cbuf_to_cb_mx": _into(AddressSpace.RIGHT, fields=False, packed=None),
-    "mte_l1_l0a": all_of(_into(AddressSpace.LEFT, fields=False, packed=None), _not_negative("start_row", "start_col")),
-    "mte_l1_l0b": all_of(_into(AddressSpace.RIGHT, fields=False, packed=None), _not_negative("start_row", "start_col")),
-    **dict.fromkeys(("mte_l1_l0a_mx", "mte_l1_l0b_mx"), _not_negative("x_step", "y_step", "src_stride", "dst_stride")),
-    "raw_fill_l1": _fill,
-    **dict.fromkeys(("vlds", "vldsx2", "vldus", "vsldb", "plds", "pldi"), _updated("source")),
-    **dict.fromkeys(("vsts", "vsstb", "vstas", "psts", "psti", "sprsti", "sprsts"), _updated("destination")),
-    "vstus": _updated("base"),
-    **dict.fromkeys(("vadd", "vsub", "vmul", "vdiv", "vmax", "vmin"), _exact_numbers(lhs="lhs", rhs="rhs")),
-    **dict.fromkeys(("vexp", "vln", "vsqrt", "vabs", "vneg", "vrelu"), _exact_numbers(input="operand")),
-    **dict.fromkeys(("vmuls", "vadds", "vmaxs", "vmins"), _exact_numbers(input="input")),
-    "vsel": _exact_numbers(src0="src0", src1="src1"),
-    **dict.fromkeys(("vshl", "vshr"), _shift_count),
+    **REGISTER_RULES,
+    **TRANSFER_RULES,
+    **dict.fromkeys(("set_cross_block", "wait_cross_block", "set_intra_block", "wait_intra_block"), _between_cores),
+    **dict.fromkeys(_OUTSIDE, check_outside_of_vector_code),
+    **{
+        name: all_of(check_outside_of_vector_code, rule) if name in _OUTSIDE else rule
+        for name, rule in THREAD_RULES.items()
+    },
+    "tile_buf_addr": _address("tile", "!pto.tile_buf<...> or memref", "tile", "within the tile memory space"),
+    "tensor_view_addr": _address(
+        "tensor", "tensor_view, partition_tensor_view, or memref", "source", "in gm memory space"
+    ),
+    "tscatter": _exactly_one("indexes", "maskPattern", "indexes operand or maskPattern attribute"),
+    "mgather": _gathers,
+    "mscatter": _scatters,
+    "thistogram": _histogram,
+    "tquant": _quantizes,
     "taddrelu": _of_one_chip("a2a3", "taddrelu is only supported on A2/A3 targets"),
 }
 """The rules by the name of the row."""
-
-RULES: Mapping[str, Rule] = {
-    **_OTHERS,
-    **{
-        name: all_of(_outside_of_vector_code, _OTHERS[name]) if name in _OTHERS else _outside_of_vector_code
-        for name in _OUTSIDE
-    },
-}
-"""The rules by the name of the row, with those about where an instruction is."""

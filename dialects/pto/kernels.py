@@ -8,9 +8,9 @@ that depend on the chip are left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NoReturn, TypeAlias, cast
+from typing import Literal, NoReturn, TypeAlias
 
-from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr, i32, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -31,11 +31,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
-from ...targets.tile_limits import WORKSPACE_BITS, WORKSPACE_NUMBERS
 from ..assembly import parse_members
 from .assembly import parse_attribute_list, parse_typed_operands, print_attribute_list, print_typed_operands
 from .attributes import (
-    AddressSpace,
     HardwarePipe,
     HardwarePipeAttr,
     KernelKind,
@@ -45,7 +43,7 @@ from .attributes import (
     SyncCoreTypeAttr,
     parse_choice,
 )
-from .types import DYNAMIC, PartitionTensorViewType, PtrType, TensorViewType
+from .types import PartitionTensorViewType, PtrType, TensorViewType
 
 Architecture: TypeAlias = Literal["a2a3", "a5"]
 """A generation of chips."""
@@ -86,6 +84,17 @@ def require_function(op: Operation) -> FuncOp:
     if function is None:
         fail(op, "must be nested under a func.func; put it into one")
     return function
+
+
+VECTOR_CODE = ("pto.vecscope", "pto.strict_vecscope")
+"""Operations whose bodies are code for the vector unit."""
+
+
+def check_outside_of_vector_code(op: Operation) -> None:
+    """Raise VerifyException if what orders pipelines and cores is inside code of the vector unit."""
+    for parent in ancestors(op):
+        if parent.name in VECTOR_CODE:
+            fail(op, f"must be outside '{parent.name}'; synchronization operations delimit vector scopes")
 
 
 def core_of(op: Operation) -> KernelKind | None:
@@ -129,20 +138,6 @@ def architecture_of(op: Operation) -> Architecture | None:
         if isinstance(device, StringAttr):
             return "a5" if device.data.startswith(_A5_DEVICES) else "a2a3"
     return None
-
-
-def possible_architectures(op: Operation) -> tuple[Architecture, ...]:
-    """Return the chips that `op` may be for: the one that a module around it names, or all.
-
-    The device of a2 or a3 that a program was written on is no choice: it may be compiled for a5.
-    """
-    for parent in ancestors(op):
-        if isinstance(parent, ModuleOp) and {"pto.target_arch", "pto.device-spec"} & parent.attributes.keys():
-            chip = architecture_of(op)
-            if chip is not None and (chip == "a5" or "pto.target_arch" in parent.attributes):
-                return (chip,)
-            break
-    return ("a2a3", "a5")
 
 
 def peer_function(op: Operation, symbol: SymbolRefAttr) -> FuncOp | None:
@@ -298,31 +293,8 @@ class BarrierOp(IRDLOperation):
         self.pipe.print_parameter(printer)
         printer.print_op_attributes(self.attributes)
 
-
-def _verify_workspace(op: Operation, workspace: SSAValue) -> None:
-    """Raise VerifyException unless a barrier in software has words in global memory to count in."""
-    type, extents = workspace.type, ()
-    if isinstance(type, PtrType):
-        if type.space.data is not AddressSpace.GM:
-            fail(op, "expects gm_workspace to be in GM address space")
-        element = type.element_type
-    elif isinstance(type, TensorViewType | PartitionTensorViewType):
-        element, extents = type.element_type, type.extents
-    else:
-        fail(op, "expects gm_workspace to be a GM ptr/tensor_view/partition_view")
-    if not isinstance(element, IntegerType) or cast("IntegerType", element).width.data != WORKSPACE_BITS:
-        fail(op, "expects gm_workspace element type to be i32")
-    capacity = 1
-    for extent in extents:
-        if extent == DYNAMIC:
-            return
-        capacity *= extent
-    if extents and capacity < WORKSPACE_NUMBERS:
-        fail(
-            op,
-            f"expects gm_workspace to contain at least {WORKSPACE_NUMBERS} i32 elements (64 bytes), but static "
-            f"capacity is {capacity}",
-        )
+    def verify_(self) -> None:
+        check_outside_of_vector_code(self)
 
 
 @irdl_op_definition
@@ -373,12 +345,11 @@ class SyncAllOp(IRDLOperation):
         print_attribute_list(printer, self, but=("mode", "core_type"))
 
     def verify_(self) -> None:
+        check_outside_of_vector_code(self)
         if self.mode.data is SyncAllMode.HARD and self.operands:
             fail(self, "expects hard syncall to have no operands; leave them out")
         if self.mode.data is SyncAllMode.SOFT and self.gm_workspace is None:
             fail(self, "expects soft syncall to have gm_workspace and optional used_cores; name the workspace")
-        if self.gm_workspace is not None:
-            _verify_workspace(self, self.gm_workspace)
 
 
 @irdl_op_definition

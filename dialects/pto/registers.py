@@ -7,6 +7,7 @@ number of elements, and a layout once registers have been chosen for them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FixedBitwidthType, IndexType, IntAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -160,14 +161,16 @@ class VmiLayoutAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         kind, factor, slots, stride = self.kind.data, self.factor.data, self.slots.data, self.lane_stride.data
-        if kind in ("deinterleaved", "block_deinterleaved") and factor not in (2, 4):
-            raise VerifyException(f"expected {kind} layout factor to be 2 or 4, not {factor}")
-        if kind == "num_groups" and (factor <= 0 or slots < 0):
-            raise VerifyException(
-                f"expected num_groups to be positive and slots not negative, not {factor} and {slots}"
-            )
         if stride <= 0:
-            raise VerifyException(f"expected lane_stride to be positive, not {stride}")
+            raise VerifyException(f"#pto.vmi.layout<{kind}> requires lane_stride to be positive, not {stride}")
+        if kind in ("deinterleaved", "block_deinterleaved") and factor not in (2, 4):
+            raise VerifyException(f"#pto.vmi.layout<{kind} = {factor}> expected factor to be 2 or 4")
+        if kind == "num_groups" and factor <= 0:
+            raise VerifyException(f"#pto.vmi.layout<num_groups = {factor}> requires num_groups to be positive")
+        if kind == "num_groups" and slots < 0:
+            raise VerifyException(
+                f"#pto.vmi.layout<num_groups = {factor}, slots = {slots}> requires slots to be omitted or positive"
+            )
 
 
 def _parse_layout(parser: AttrParser) -> ArrayAttr[VmiLayoutAttr]:
@@ -207,10 +210,18 @@ class VmiVRegType(ParametrizedAttribute, TypeAttribute):
         _print_layout(printer, self.layout)
 
     def verify(self) -> None:
-        if not isinstance(self.element_type, IntegerType | IndexType | AnyFloat | PackedType):
+        element: Attribute = self.element_type
+        if not isinstance(element, IntegerType | IndexType | AnyFloat | PackedType):
             raise VerifyException(
                 f"'{self}' expected an integer, index, floating-point, or PTO low-precision element type"
             )
+        if element_bits(cast("Attribute", element)) not in (8, 16, 32):
+            raise VerifyException(f"'{self}' expected an 8-bit, 16-bit, or 32-bit logical element type")
+        for layout in self.layout:
+            if layout.kind.data == "num_groups" and layout.factor.data != self.count.data:
+                raise VerifyException(
+                    f"'{self}' expected num_groups layout to describe exactly one logical result lane per group"
+                )
 
 
 @irdl_attr_definition
@@ -234,6 +245,45 @@ class VmiMaskType(ParametrizedAttribute, TypeAttribute):
     def verify(self) -> None:
         if self.granularity.data not in ("pred", *_GRANULARITIES):
             raise VerifyException(f"'{self}' expected granularity to be one of pred, {', '.join(_GRANULARITIES)}")
+        if self.granularity.data == "pred" and self.layout.data:
+            raise VerifyException(f"'{self}' pred mask must not carry layout")
+
+
+def mask_bits(mask: VmiMaskType) -> int | None:
+    """Return the width of elements that the registers of a mask are for; None for `pred`, and more than 32."""
+    name = mask.granularity.data.removeprefix("b")
+    stride = mask.layout.data[0].lane_stride.data if mask.layout.data else 1
+    bits = int(name) * stride if name.isdecimal() else 0
+    return bits if f"b{bits}" in _GRANULARITIES else None
+
+
+def registers_of(type: VmiVRegType | VmiMaskType) -> int | None:
+    """Return how many registers a vector or mask takes; None before its layout is chosen."""
+    bits = element_bits(type.element_type) if isinstance(type, VmiVRegType) else mask_bits(type)
+    if not type.layout.data or bits is None:
+        return None
+    layout, lanes = type.layout.data[0], REGISTER_BITS // bits
+    if layout.kind.data == "num_groups" and layout.slots.data:
+        return -(-layout.factor.data // layout.slots.data)
+    factor = layout.factor.data if "deinterleaved" in layout.kind.data else 1
+    block = lanes // _BLOCKS if layout.kind.data == "block_deinterleaved" else 1
+    stride = layout.lane_stride.data if isinstance(type, VmiVRegType) and layout.kind.data != "num_groups" else 1
+    sizes = [_lanes_in_part(type.count.data, factor, block, part) for part in range(factor)]
+    return sum(-(-((size - 1) * stride + 1) // lanes) for size in sizes if size)
+
+
+_BLOCKS = 8
+"""The blocks of 32 bytes of a register."""
+
+
+def _lanes_in_part(count: int, factor: int, block: int, part: int) -> int:
+    """Return how many lanes a part takes of `count` elements, of which blocks go to each part in turn."""
+    blocks = -(-count // block)
+    if part >= blocks:
+        return 0
+    own = (blocks - 1 - part) // factor
+    last = own * factor + part
+    return own * block + min(block, count - last * block)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -25,8 +25,9 @@ from xdsl.printer import Printer
 
 from .kernels import fail
 from .registers import VmiMaskType, VmiVRegType
+from .rules import is_in_vector_memory, memory_element
 from .types import PtrType
-from .vector_rules import check_groups, check_mask, memory_element
+from .vector_rules import check_groups, check_mask, packs_bytes
 
 _INDEX = IndexType()
 
@@ -43,33 +44,70 @@ def _distances(
     return None, None, None
 
 
-def _verify_vectors(
-    op: VmiVloadOp | VmiVstoreOp, memory: str, pointer: Attribute, vectors: Sequence[Attribute]
-) -> None:
-    """Check that vectors have one length and the elements of memory, and are divided by the number of groups."""
+_MODES = ("continuous", "unpack", "dintlv", "brc")
+
+
+def _verify(op: VmiVloadOp | VmiVstoreOp, memory: str, pointer: Attribute, vectors: Sequence[Attribute]) -> None:
+    """Check that distances, groups and the distribution go together, and that vectors have the elements of memory."""
+    is_load = isinstance(op, VmiVloadOp)
+    value = "result" if is_load else "value"
     found = [vector for vector in vectors if isinstance(vector, VmiVRegType)]
     group, distribution = op.attributes.get("group"), op.attributes.get("dist_mode")
+    mode = distribution.data if isinstance(distribution, StringAttr) else None
+    if group is not None and mode is not None and not (is_load and mode == "brc"):
+        fail(op, "group and dist_mode are mutually exclusive")
+    if group is not None and op.stride is None:
+        fail(op, "group requires a stride operand")
+    if group is None and op.stride is not None:
+        fail(op, "stride operand is only valid with group")
+    if group is not None and isinstance(op, VmiVstoreOp) and op.mask:
+        fail(op, "group mode does not support mask operand")
+    if isinstance(group, IntegerAttr):
+        groups = cast("IntegerAttr[IntegerType]", group).value.data
+        if groups <= 0:
+            fail(op, f"group must be positive, got {groups}")
+        if len(found) != 1:
+            fail(op, f"group mode requires exactly 1 {value}")
+        check_groups(op, found[0], groups)
+    if (op.block_stride is None) is not (op.repeat_stride is None):
+        fail(op, "block_stride and repeat_stride must both be present or absent")
+    if op.block_stride is not None and mode is not None:
+        fail(op, "block_stride and dist_mode are mutually exclusive")
+    if op.block_stride is not None and len(found) != 1:
+        fail(op, f"block-stride mode requires exactly 1 {value}")
+    if not found:
+        fail(op, f"requires at least 1 {value}")
+    if mode == "dintlv" and len(found) != 2:
+        fail(op, f'dist-mode "dintlv" requires exactly 2 {value}s')
+    if mode != "dintlv" and len(found) != 1:
+        fail(op, f'requires exactly 1 {value} for dist-mode "{mode or "continuous"}"')
+    if mode is not None and mode not in _MODES:
+        fail(op, f'invalid dist-mode: "{mode}"')
+    if not is_load and mode in ("unpack", "brc"):
+        fail(op, f'dist-mode "{mode}" is not valid for vstore')
+    predicated = op.attributes.get("pmode")
+    if isinstance(predicated, StringAttr) and predicated.data not in ("zero", "merge"):
+        fail(op, f'invalid pmode: "{predicated.data}"')
+    _verify_elements(op, memory, pointer, found, mode)
+
+
+def _verify_elements(
+    op: VmiVloadOp | VmiVstoreOp, memory: str, pointer: Attribute, found: Sequence[VmiVRegType], mode: str | None
+) -> None:
+    element = memory_element(pointer)
     for vector in found:
+        own = vector.element_type
+        packs = op.attributes.get("group") is not None and memory == "destination" and packs_bytes(pointer, own)
+        if element not in (None, own) and mode != "unpack" and not packs:
+            fail(op, f"requires memory {memory} element type to match VMI data element type")
         if vector.count != found[0].count:
             fail(op, "requires all VMI data values to have the same logical lane count")
-        if vector.element_type != found[0].element_type:
+        if own != found[0].element_type:
             fail(op, "requires all VMI data values to have the same element type")
-    element, own = memory_element(pointer), found[0].element_type if found else None
-    unpacks = isinstance(distribution, StringAttr) and distribution.data == "unpack"
-    if element is not None and own is not None and element != own and not unpacks and group is None:
-        fail(op, f"requires memory {memory} element type to match VMI data element type")
-    if isinstance(group, IntegerAttr) and found:
-        check_groups(op, found[0], cast("IntegerAttr[IntegerType]", group).value.data)
-
-
-def _verify_modes(op: VmiVloadOp | VmiVstoreOp) -> None:
-    group, blocks = op.attributes.get("group"), op.block_stride is not None
-    if blocks is not (op.repeat_stride is not None):
-        fail(op, "requires block_stride and repeat_stride together; give both or none")
-    if op.stride is not None and group is None:
-        fail(op, "requires the 'group' attribute with a stride; add {group = ...}")
-    if group is not None and blocks:
-        fail(op, "has block_stride and repeat_stride beside 'group'; use one of both")
+        if mode == "dintlv" and vector.layout.data and vector.layout.data[0].kind.data != "contiguous":
+            fail(op, f"requires layout-assigned {memory} to use #pto.vmi.layout<contiguous>")
+    if not is_in_vector_memory(pointer):
+        fail(op, f"requires memory {memory} to be UB-backed")
 
 
 @irdl_op_definition
@@ -118,8 +156,7 @@ class VmiVloadOp(IRDLOperation):
         printer.print_list(self.loaded, lambda value: printer.print_attribute(value.type))
 
     def verify_(self) -> None:
-        _verify_modes(self)
-        _verify_vectors(self, "source", self.source.type, self.loaded.types)
+        _verify(self, "source", self.source.type, self.loaded.types)
 
 
 @irdl_op_definition
@@ -176,15 +213,16 @@ class VmiVstoreOp(IRDLOperation):
         printer.print_list(shown, lambda value: printer.print_attribute(value.type))
 
     def verify_(self) -> None:
-        _verify_modes(self)
-        if not self.stored:
-            fail(self, "expected at least one value and one destination")
-        _verify_vectors(self, "destination", self.destination.type, self.stored.types)
-        vector = self.stored[0].type
         if len(self.mask) > 1:
             fail(self, "at most one mask allowed")
+        _verify(self, "destination", self.destination.type, self.stored.types)
+        if self.attributes.get("pmode") == StringAttr("merge"):
+            fail(
+                self,
+                'pmode "merge" is not supported for stores: the legacy store lowering is mask-governed only and cannot '
+                'retain prior destination contents on inactive lanes; omit pmode (defaults to "zero")',
+            )
+        vector = self.stored[0].type
         for value in self.mask:
             if isinstance(value.type, VmiMaskType) and isinstance(vector, VmiVRegType):
                 check_mask(self, value.type, vector)
-        if self.attributes.get("pmode") not in (None, StringAttr("zero")):
-            fail(self, 'pmode "merge" is not supported for stores; omit pmode (defaults to "zero")')

@@ -9,8 +9,8 @@ TABLE: list[Instruction] = [
     Instruction("ptrtoint", "%ptr:P {} : * -> result:i64", "an address as a number", True),
     Instruction("inttoptr", "%addr:I {} : * -> result:P", "a number as an address", True),
     Instruction("castptr", "%input {} : * -> result", "an address, or a number, as an address of other elements", True),
-    Instruction("load", "%ptr:P[%offset:=index] {} : ptr -> value", "loads an element"),
-    Instruction("store", "%value, %ptr:P[%offset:=index] {} : ptr, value", "stores an element"),
+    Instruction("load", "%ptr:B[%offset:=index] {} : ptr -> value", "loads an element"),
+    Instruction("store", "%value, %ptr:B[%offset:=index] {} : ptr, value", "stores an element"),
     Instruction("tile_buf_addr", "%src {} : * -> dst:Q", "the address of a tile", True),
     Instruction("tensor_view_addr", "%src {} : * -> dst:Q", "the address of a tensor", True),
     *family(

@@ -66,7 +66,7 @@ TABLE: list[Instruction] = [
     Instruction("dsb", "#mem=quoted(dsb_mem) {}", "waits for accesses of a memory"),
     Instruction(
         "dcci",
-        "%ptr:B #cache=quoted(dcci_cache_line) <?, #dst=quoted(dcci_dst)?> {} : *",
+        "%ptr:P #cache=quoted(dcci_cache_line) <?, #dst=quoted(dcci_dst)?> {} : *",
         "cleans and invalidates a cache",
     ),
     Instruction(

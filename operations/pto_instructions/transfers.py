@@ -65,12 +65,12 @@ TABLE: list[Instruction] = [
         )
     ],
     *[
-        Instruction(name, f"%source:B, %destination:B, %len_burst:i64 {_BURSTS} {{}} : *", summary)
-        for name, summary in (
-            ("mte_l1_bt", "bursts from the cube core's first memory to the biases"),
-            ("mte_l1_fb", "bursts from the cube core's first memory to the scales"),
-            ("mte_ub_ub", "bursts inside the vector core's memory"),
-            ("mte_ub_l1", "bursts from a vector core's memory to the cube core's first"),
+        Instruction(name, f"%source:{kind}, %destination:{kind}, %len_burst:i64 {_BURSTS} {{}} : *", summary)
+        for name, kind, summary in (
+            ("mte_l1_bt", "B", "bursts from the cube core's first memory to the biases"),
+            ("mte_l1_fb", "B", "bursts from the cube core's first memory to the scales"),
+            ("mte_ub_ub", "P", "bursts inside the vector core's memory"),
+            ("mte_ub_l1", "P", "bursts from a vector core's memory to the cube core's first"),
         )
     ],
     Instruction(
@@ -144,7 +144,7 @@ TABLE: list[Instruction] = [
         "copies the vector core's memory to global memory",
     ),
     *family(
-        f"%source:B, %destination:B, {_COPY} {{}} : *",
+        f"%source:P, %destination:P, {_COPY} {{}} : *",
         {
             "copy_ubuf_to_ubuf": "copies inside the vector core's memory",
             "copy_cbuf_to_ubuf": "copies the cube core's first memory to a vector core's",
@@ -153,11 +153,11 @@ TABLE: list[Instruction] = [
     ),
     Instruction(
         "copy_gm_to_cbuf",
-        "%source:B, %destination:B, %n_burst:i64, %len_burst:i64, %src_stride:i64, %dst_stride:i64 {} : *",
+        "%source:P, %destination:P, %n_burst:i64, %len_burst:i64, %src_stride:i64, %dst_stride:i64 {} : *",
         "copies global memory to the cube core's first",
     ),
     *family(
-        "%source:B, %destination:B, %sid:i64, %loop1_src_stride:i64, %l2_cache_ctrl:i64, %n_value:i64, %d_value:i64, "
+        "%source:P, %destination:P, %sid:i64, %loop1_src_stride:i64, %l2_cache_ctrl:i64, %n_value:i64, %d_value:i64, "
         "%loop4_src_stride:i64, %smallc0_en:i1 {} : *",
         {
             "copy_gm_to_cbuf_multi_nd2nz": "copies row-major matrices to boxes in the cube core's first memory",
@@ -166,31 +166,31 @@ TABLE: list[Instruction] = [
     ),
     Instruction(
         "copy_cbuf_to_bt",
-        "%source:B, %destination:B, %conv_control:i1, %n_burst:i64, %len_burst:i64, %source_gap:i64, "
+        "%source:P, %destination:P, %conv_control:i1, %n_burst:i64, %len_burst:i64, %source_gap:i64, "
         "%dst_gap:i64 {} : *",
         "copies the cube core's first memory to the biases",
     ),
     Instruction(
         "copy_cbuf_to_fbuf",
-        "%source:B, %destination:B, %n_burst:i64, %len_burst:i64, %source_gap:i64, %dst_gap:i64 {} : *",
+        "%source:P, %destination:P, %n_burst:i64, %len_burst:i64, %source_gap:i64, %dst_gap:i64 {} : *",
         "copies the cube core's first memory to the scales",
     ),
     *family(
-        f"%source:B, %destination:B, {_STEPS} {{}} : *",
+        f"%source:P, %destination:P, {_STEPS} {{}} : *",
         {
             "load_cbuf_to_ca": "copies boxes to the left operand",
             "load_cbuf_to_cb": "copies boxes to the right operand",
         },
     ),
     *family(
-        f"%source:B, %destination:B, {_STEPS}, %transpose:i64 {{}} : *",
+        f"%source:P, %destination:P, {_STEPS}, %transpose:i64 {{}} : *",
         {
             "load_cbuf_to_ca_s4": "copies boxes of 4-bit elements to the left operand",
             "load_cbuf_to_cb_s4": "copies boxes of 4-bit elements to the right operand",
         },
     ),
     *family(
-        "%source:B, %destination:B, %x_start_position:i64, %y_start_position:i64, %x_step:i64, %y_step:i64, "
+        "%source:P, %destination:P, %x_start_position:i64, %y_start_position:i64, %x_step:i64, %y_step:i64, "
         "%src_stride:i64, %dst_stride:i64 {} : *",
         {
             "load_cbuf_to_ca_mx": "copies scales of blocks to the left operand's",
@@ -199,11 +199,11 @@ TABLE: list[Instruction] = [
     ),
     Instruction(
         "copy_matrix_cc_to_gm",
-        "%source:B, %destination:B, %xm:i64, %xt:i64 {} : *",
+        "%source:P, %destination:P, %xm:i64, %xt:i64 {} : *",
         "copies the accumulator to global memory",
     ),
     *family(
-        "%source:B, %destination:B, %config0:i64, %config1:i64 {} : *",
+        "%source:P, %destination:P, %config0:i64, %config1:i64 {} : *",
         {
             "copy_matrix_cc_to_cbuf": "copies the accumulator to the cube core's first memory",
             "copy_matrix_cc_to_ub": "copies the accumulator to a vector core's memory",
@@ -216,14 +216,14 @@ TABLE: list[Instruction] = [
     ),
     Instruction(
         "create_cbuf_matrix",
-        "%dst:B, %raw_value:i32, %repeat_times:i64, %block_num_32b:i64, %dst_gap_32b:i64 {} : *",
+        "%dst:P, %raw_value:i32, %repeat_times:i64, %block_num_32b:i64, %dst_gap_32b:i64 {} : *",
         "fills blocks of the cube core's first memory with a word",
     ),
     # Products
     *[
         Instruction(
             name,
-            f"%lhs:B, %rhs:B, %dst:B, {'%bias:B, ' if bias else ''}{_SIZES} {_MODES}{tf32}"
+            f"%lhs:P, %rhs:P, %dst:P, {'%bias:P, ' if bias else ''}{_SIZES} {_MODES}{tf32}"
             "<?#n_dir=flag(n_dir)?> {} : *",
             summary,
         )
@@ -237,7 +237,7 @@ TABLE: list[Instruction] = [
         )
     ],
     *[
-        Instruction(name, f"%lhs:B, %rhs:B, %dst:B, {'%bias:B, ' if bias else ''}%xt:i64 {{}} : *", summary)
+        Instruction(name, f"%lhs:P, %rhs:P, %dst:P, {'%bias:P, ' if bias else ''}%xt:i64 {{}} : *", summary)
         for name, bias, summary in (
             ("mad_raw", False, "product of matrices, its sizes in one number"),
             ("mad_bias_raw", True, "product of matrices plus a bias, its sizes in one number"),

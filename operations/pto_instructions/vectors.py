@@ -111,6 +111,11 @@ TABLE: list[Instruction] = [
     Instruction(
         "vcmps", "%src:V, %scalar, %mask:M, #cmp_mode {} : * -> result:M", "bits of a comparison with a number", True
     ),
+    *family(
+        "%lhs:V, %rhs:V {} : * -> result:V",
+        {"vaddreluconv": "sum, zero where it is negative, converted", "vmulconv": "product, converted"},
+        is_pure=True,
+    ),
     Instruction("vsel", "%src0:V, %src1:V, %mask:M {} : * -> result:V", "first where the bit is on, else second", True),
     *family(
         "%input:V, %mask:M {} : * -> value:V, predicate:M",
@@ -197,11 +202,11 @@ TABLE: list[Instruction] = [
     Instruction(
         "vldsx2", "%source:B[%offset:index], #dist {} : * -> low:V, high:V <?, updated_base:B?>", "loads two registers"
     ),
-    Instruction("vldas", "%source:B {} : * -> result:A", "begins unaligned loads"),
+    Instruction("vldas", "%source:P {} : * -> result:A", "begins unaligned loads"),
     Instruction("init_align", "{} : result:A", "begins unaligned stores", True),
     Instruction(
         "vldus",
-        "%source:B, %align:A <?, %increment?:index?> {} : * -> result:V, updated_align:A <?, updated_base:B?>",
+        "%source:P, %align:A <?, %increment?:index?> {} : * -> result:V, updated_align:A <?, updated_base:P?>",
         "loads a register from any address",
     ),
     Instruction("uvld", "%source:B[%offset:=index] {} : * -> result:V", "loads a register from any address"),
@@ -211,7 +216,7 @@ TABLE: list[Instruction] = [
         "loads blocks of 32 bytes",
     ),
     *family(
-        "%source:B, %offsets:V, %mask:M {} : * -> result:V",
+        "%source:P, %offsets:V, %mask:M {} : * -> result:V",
         {
             "vgather2": "loads elements at offsets",
             "vgatherb": "loads blocks of 32 bytes at offsets",
@@ -236,7 +241,7 @@ TABLE: list[Instruction] = [
         "%value:V, %destination:B, %block_stride:i16, %repeat_stride:i16, %mask:M {} : * <?-> updated_base:B?>",
         "stores blocks of 32 bytes",
     ),
-    Instruction("vscatter", "%value:V, %destination:B, %offsets:V, %mask:M {} : *", "stores elements at offsets"),
+    Instruction("vscatter", "%value:V, %destination:P, %offsets:V, %mask:M {} : *", "stores elements at offsets"),
     Instruction(
         "vstus",
         "%align_in:A, %offset:i32, %value:V, %base:P {} : * -> align_out:A <?, base_out:P?>",
@@ -259,16 +264,16 @@ TABLE: list[Instruction] = [
     # Special registers
     Instruction("sprclr", "#spr {}", "clears a special register"),
     *family(
-        "#spr, %destination:B[%offset:i32] {} : * <?-> updated_base:B?>",
+        "#spr, %destination:P[%offset:i32] {} : * <?-> updated_base:P?>",
         {"sprsti": "stores a special register", "sprsts": "stores a special register"},
     ),
     # Sorting
     Instruction(
-        "vbitsort", "%destination:B, %source:B, %indices:B, %repeat_times:index {} : *", "sorts groups of 32 elements"
+        "vbitsort", "%destination:P, %source:P, %indices:P, %repeat_times:index {} : *", "sorts groups of 32 elements"
     ),
     Instruction(
         "vmrgsort4",
-        "%destination:B, %source0:B, %source1:B, %source2:B, %source3:B, %count:i64, %config:i64 {} : *",
+        "%destination:P, %source0:P, %source1:P, %source2:P, %source3:P, %count:i64, %config:i64 {} : *",
         "merges four sorted lists",
     ),
     Instruction("get_vms4_sr", "{} : list0:i16, list1:i16, list2:i16, list3:i16", "how much of each list was merged"),

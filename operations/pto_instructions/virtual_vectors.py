@@ -180,6 +180,12 @@ TABLE: list[Instruction] = _vmi(
                 "vmuls": "each element times a number",
                 "vmaxs": "larger of each element and a number",
                 "vmins": "smaller of each element and a number",
+            },
+            is_pure=True,
+        ),
+        *family(
+            "%src:L, %scalar:i16, %mask:K {} : * -> result:L",
+            {
                 "vshls": "each element shifted left by a number",
                 "vshrs": "each element shifted right by a number",
             },

@@ -119,9 +119,8 @@ void path_note(struct core *core, struct path *path, uint32_t count, cycle leave
     }
     if (path->last.count > 0) {
         cycle time = taken_at(path, path->capacity + 1 - path->pending);
-        cycle done = send_ends(*send, time + path->back);
-        if (time >= 0 && done > (*send)->done) {
-            (*send)->done = done;
+        if (time >= 0) {
+            (*send)->done = send_ends(*send, time + path->back);
         }
     }
 }
@@ -158,9 +157,9 @@ static struct older_takes *widen_ring(struct core *core, struct older_takes *ful
 static void keep_takes(struct core *core, struct path *path) {
     cycle end = path->last.first + (cycle)(path->last.count - 1) * path->last.rate;
     struct older_takes *older = path->older;
-    if (path->last.count == 0 || end + path->back <= path->leaves) {
+    if (path->last.count == 0 || end + path->back + core->timing.inject <= path->leaves) {
         if (older != NULL) {
-            older->count = older->sum = 0; /* whatever is sent from now on leaves later */
+            older->count = older->sum = 0; /* whatever is sent from now on ends later */
         }
         return;
     }

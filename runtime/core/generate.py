@@ -55,10 +55,12 @@ def _computed(function: str, kinds: list[str]) -> str:
 def _macro(computed: str, kinds: list[str]) -> str:
     if computed == "add_with_carry":
         return "CARRY"
+    if computed == "move":
+        return "MOVE"
     return "HALF" if _is_half(computed, kinds) else "PAIRED" if _is_paired(computed, kinds) else "KERNEL"
 
 
-_OF_BITS = ("move", "absolute", "negate")
+_OF_BITS = ("absolute", "negate")
 _OF_VECTORS = (
     "add", "subtract", "and", "or", "xor", "shift_left", "shift_right_logical", "shift_right_arithmetic",
     "add_floats", "subtract_floats", "multiply", "maximum", "multiply_add",
@@ -79,13 +81,13 @@ def _is_half(computed: str, kinds: list[str]) -> bool:
 
 
 def kernel_table() -> str:
-    """Return the header that lists kernels, by the number of their sources; KERNEL, PAIRED, HALF for f16, or CARRY."""
+    """Return the header that lists kernels: KERNEL, PAIRED, HALF for f16, MOVE, CARRY, and the number of sources."""
     rows = [
         f"{_macro(computed, kinds)}{len(kinds) - 1}({number}, {computed}, {', '.join(kinds)}) /* {row.name} */"
         for number, row, computed, kinds in kernels()
     ]
     parameters = ", ".join(
-        [f"{name}{sources}" for name in ("KERNEL", "PAIRED", "HALF") for sources in (1, 2, 3)] + ["CARRY2"]
+        [f"{name}{sources}" for name in ("KERNEL", "PAIRED", "HALF") for sources in (1, 2, 3)] + ["MOVE1", "CARRY2"]
     )
     counts = f"enum {{ DSD_ROWS = {len(DSD_ROWS)}, DSD_FORMATS = {len(FORMATS)} }};\n\n"
     return COMMENT.format("operations/dsd_table.py") + counts + _table("KERNELS", parameters, rows)

@@ -661,6 +661,9 @@ next:
     CASE(fail):
         FAIL(FAILURE, (int64_t)ip->slot.number);
     CASE(load_register):
+        if (core->races != NULL) {
+            check_load(core, pe, (uint32_t)ip->slot.number, WHERE, now);
+        }
         load_register(core, pe, (uint32_t)ip->slot.number, descriptor_at(frame, ip->a));
         ip++;
         NEXT;

@@ -15,8 +15,10 @@
 
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define STEPWISE _Pragma("clang loop vectorize(disable) unroll(disable)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
+#define STEPWISE _Pragma("GCC unroll 1")
 #endif
 
 /* Kinds of elements */
@@ -193,15 +195,49 @@ static inline double significand(double value) {
         }                                                                                                              \
     }
 
-/* The pairs. The first source is no scalar, the second of three neither; with any other choice the walk does it. The parity
- * has as many bits as an element, so that vectors of one fit those of the other. */
+/* The pairs. The first source is no scalar, the second of three neither; with any other choice the walk does it. Blocks are
+ * computed whole, and the elements between keep what they have. What does not fill a block ends with the last element: no
+ * byte behind that is touched. */
+
+enum { BLOCK = 32 }; /* bytes of the destination */
+
+#define BLOCKS(size, ...)                                                                                              \
+    typedef uint##size##_t block##size __attribute__((vector_size(BLOCK)));                                            \
+    static inline void store_block##size(uint8_t *at, const uint##size##_t *computed) {                                \
+        const block##size evens = {__VA_ARGS__};                                                                       \
+        block##size between, block;                                                                                    \
+        memcpy(&between, at, sizeof between);                                                                          \
+        memcpy(&block, computed, sizeof block);                                                                        \
+        block = (block & evens) | (between & ~evens);                                                                  \
+        memcpy(at, &block, sizeof block);                                                                              \
+    }
+
+#define EVEN16 UINT16_MAX, 0
+#define EVEN32 UINT32_MAX, 0
+BLOCKS(16, EVEN16, EVEN16, EVEN16, EVEN16, EVEN16, EVEN16, EVEN16, EVEN16)
+BLOCKS(32, EVEN32, EVEN32, EVEN32, EVEN32)
+
+#define store_block_i16 store_block16
+#define store_block_f16 store_block16
+#define store_block_bf16 store_block16
+#define store_block_cb16 store_block16
+#define store_block_i32 store_block32
+#define store_block_f32 store_block32
 
 #define PAIRS(D, LOADS, value)                                                                                         \
-    element_##D parity = 0;                                                                                            \
-    INDEPENDENT for (ptrdiff_t k = 0; k < 2 * (ptrdiff_t)count - 1; k++, parity++) {                                   \
+    const uint32_t in_block = BLOCK / SIZE(D), elements = 2 * count - 1, blocks = elements / in_block;                 \
+    ptrdiff_t k = 0;                                                                                                   \
+    for (uint32_t done = 0; done < blocks; done++) {                                                                   \
+        element_##D block[BLOCK / SIZE(D)];                                                                            \
+        for (uint32_t place = 0; place < in_block; place++, k++) {                                                     \
+            LOADS                                                                                                      \
+            block[place] = value;                                                                                      \
+        }                                                                                                              \
+        store_block_##D(destination + (k - in_block) * SIZE(D), block);                                                \
+    }                                                                                                                  \
+    STEPWISE for (; k < (ptrdiff_t)elements; k += 2) {                                                                 \
         LOADS                                                                                                          \
-        element_##D before = load_##D(destination + k * SIZE(D)), mask = (element_##D)((parity & 1) - 1);              \
-        store_##D(destination + k * SIZE(D), (element_##D)(before ^ ((before ^ (value)) & mask)));                     \
+        store_##D(destination + k * SIZE(D), value);                                                                   \
     }
 
 #define LOADS1(A) element_##A a = SIDE_BY_SIDE(A, 1);
@@ -252,6 +288,7 @@ static inline double significand(double value) {
 #define PAIRED1(...) KERNEL1(__VA_ARGS__) PAIRS1(__VA_ARGS__)
 #define PAIRED2(...) KERNEL2(__VA_ARGS__) PAIRS2(__VA_ARGS__)
 #define PAIRED3(...) KERNEL3(__VA_ARGS__) PAIRS3(__VA_ARGS__)
+#define MOVE1 PAIRED1
 
 #if defined(__F16C__)
 
@@ -338,24 +375,29 @@ static inline __m256 rounded_f16(__m256 values) {
         store_i16(at[3], (uint16_t)(sum >> 16));                                                                       \
     }
 
-KERNELS(KERNEL1, KERNEL2, KERNEL3, PAIRED1, PAIRED2, PAIRED3, HALF1, HALF2, HALF3, CARRY2)
+KERNELS(KERNEL1, KERNEL2, KERNEL3, PAIRED1, PAIRED2, PAIRED3, HALF1, HALF2, HALF3, MOVE1, CARRY2)
 
-#define ENTRY(number, pairs, staged, count, ...)                                                                       \
-    [number] = {NAME(row, number), NAME(walk, number), pairs, count, {__VA_ARGS__}, staged},
-#define ENTRY1(number, compute, D, A) ENTRY(number, NULL, false, 1, SIZE(D), SIZE(A))
-#define ENTRY2(number, compute, D, A, B) ENTRY(number, NULL, false, 2, SIZE(D), SIZE(A), SIZE(B))
-#define ENTRY3(number, compute, D, A, B, C) ENTRY(number, NULL, false, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
-#define PAIRED_ENTRY1(number, compute, D, A) ENTRY(number, NAME(pairs, number), false, 1, SIZE(D), SIZE(A))
+#define ENTRY(number, count, ...)                                                                                      \
+    [number] = {.row = NAME(row, number), .walk = NAME(walk, number), .sources = count, __VA_ARGS__},
+#define PAIRS_OF(number) .pairs = NAME(pairs, number)
+#define ENTRY1(number, compute, D, A) ENTRY(number, 1, .size = {SIZE(D), SIZE(A)})
+#define ENTRY2(number, compute, D, A, B) ENTRY(number, 2, .size = {SIZE(D), SIZE(A), SIZE(B)})
+#define ENTRY3(number, compute, D, A, B, C) ENTRY(number, 3, .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
+#define PAIRED_ENTRY1(number, compute, D, A) ENTRY(number, 1, PAIRS_OF(number), .size = {SIZE(D), SIZE(A)})
 #define PAIRED_ENTRY2(number, compute, D, A, B)                                                                        \
-    ENTRY(number, NAME(pairs, number), false, 2, SIZE(D), SIZE(A), SIZE(B))
+    ENTRY(number, 2, PAIRS_OF(number), .size = {SIZE(D), SIZE(A), SIZE(B)})
 #define PAIRED_ENTRY3(number, compute, D, A, B, C)                                                                     \
-    ENTRY(number, NAME(pairs, number), false, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
-#define HALF_ENTRY1(number, compute, D, A) ENTRY(number, NULL, true, 1, SIZE(D), SIZE(A))
-#define HALF_ENTRY2(number, compute, D, A, B) ENTRY(number, NULL, true, 2, SIZE(D), SIZE(A), SIZE(B))
-#define HALF_ENTRY3(number, compute, D, A, B, C) ENTRY(number, NULL, true, 3, SIZE(D), SIZE(A), SIZE(B), SIZE(C))
+    ENTRY(number, 3, PAIRS_OF(number), .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
+#define HALF_ENTRY1(number, compute, D, A) ENTRY(number, 1, .is_staged = true, .size = {SIZE(D), SIZE(A)})
+#define HALF_ENTRY2(number, compute, D, A, B) ENTRY(number, 2, .is_staged = true, .size = {SIZE(D), SIZE(A), SIZE(B)})
+#define HALF_ENTRY3(number, compute, D, A, B, C)                                                                       \
+    ENTRY(number, 3, .is_staged = true, .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
+#define MOVE_ENTRY1(number, compute, D, A)                                                                             \
+    ENTRY(number, 1, PAIRS_OF(number), .is_move = true, .size = {SIZE(D), SIZE(A)})
 #define CARRY_ENTRY2(number, compute, D, A, B)                                                                         \
-    [number] = {NAME(walk, number), NAME(walk, number), NULL, 3, {SIZE(D), SIZE(A), SIZE(B), SIZE(i16)}, false},
+    [number] = {.row = NAME(walk, number), .walk = NAME(walk, number), .sources = 3,                                   \
+                .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(i16)}},
 
 const struct kernel NAME(kernels, of)[DSD_FORMATS * DSD_ROWS] = {
-    KERNELS(ENTRY1, ENTRY2, ENTRY3, PAIRED_ENTRY1, PAIRED_ENTRY2, PAIRED_ENTRY3, HALF_ENTRY1, HALF_ENTRY2, HALF_ENTRY3, CARRY_ENTRY2)
+    KERNELS(ENTRY1, ENTRY2, ENTRY3, PAIRED_ENTRY1, PAIRED_ENTRY2, PAIRED_ENTRY3, HALF_ENTRY1, HALF_ENTRY2, HALF_ENTRY3, MOVE_ENTRY1, CARRY_ENTRY2)
 };

@@ -54,6 +54,7 @@ struct kernel {
                                     * NULL */
     uint8_t sources;               /* 1 to MAX_SOURCES; one more than its operation has if the last is a carry */
     uint8_t size[1 + MAX_SOURCES]; /* bytes of an element of each operand, the destination first */
+    bool is_move;                  /* it computes nothing: bits stay as they are */
     bool is_staged;                /* `row` is so much faster that elements are copied side by side for it */
 };
 
@@ -74,5 +75,9 @@ EXPORT void kernel_apply_lines(const struct kernel *kernel, uint8_t *const *at, 
 /* Computes `count` elements. operands[0] is the destination, the sources follow in the order of the table. Of a wavelet
  * that is a destination of 16 bits only the low half is written. */
 EXPORT void kernel_apply(const struct kernel *kernel, struct operand *operands, uint32_t count);
+
+/* As `kernel_apply`, of walks of several dimensions with short rows (boxes.c). Returns false, and has done nothing, if the
+ * operands are others, or not all of their rounds are to come, or an element depends on one before it. */
+bool apply_boxes(const struct kernel *kernel, struct operand *operands, uint32_t count);
 
 #endif

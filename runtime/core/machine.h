@@ -59,7 +59,7 @@ enum {
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
     TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75, USED_IN_FLIGHT, UNBLOCKS_EARLY = 78,
-    READS_UNWRITTEN, UNBLOCKS_AGAIN, SUMS_UNWRITTEN, STARTS_UNBLOCKED = 84,
+    READS_UNWRITTEN, UNBLOCKS_AGAIN, SUMS_UNWRITTEN, STARTS_UNBLOCKED = 84, RELOADED_IN_FLIGHT,
 };
 
 /* Words of a buffer in the memory of its class */
@@ -85,12 +85,15 @@ struct descriptor {
     uint8_t shape; /* what `plain` is if its elements are where they belong */
     uint8_t plain; /* both are kept up to date by `note_plain` */
     uint8_t state; /* MARKED and the like */
-    int32_t lowest, highest; /* of a PLAIN_WALK: words from its address to its lowest and its highest element */
+    int32_t lowest, highest; /* of a PLAIN_WALK and PAIRED: words from its address to its lowest and its highest element */
 };
 /* Descriptors that operations take quickly (quick.c): elements side by side, inside of a buffer, 16 or 32 bits each, runs
  * of wavelets that carry nothing but one element, and other walks over such elements inside of a buffer. Those of elements
  * side by side are the words of one. */
-enum { PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN /* of a class with several priorities */, PLAIN_WALK };
+enum {
+    PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN /* of a class with several priorities */, PLAIN_WALK,
+    PAIRED_HALVES, PAIRED_WORDS, /* walks of one dimension with a stride of 2 */
+};
 /* What the tables do not say: wavelets are marked; operations move the register on; the code does not say that the
  * register holds a FIFO */
 enum { MARKED = 1, SAVES_ADDRESS = 2, HOLDS_FIFO = 4 };
@@ -104,6 +107,12 @@ struct access {
     const struct access_dim_row *dims;
 };
 
+/* Cycles of an element: a fraction */
+struct price {
+    int64_t numerator, denominator;
+    uint8_t shift; /* 2 to this is `denominator`; NO_SHIFT if none is */
+};
+
 struct operation {
     const struct operation_row *row;
     const struct kernel *kernel;
@@ -112,9 +121,8 @@ struct operation {
     uint8_t is_move, is_async, has_completion, on_control, drops_data;
     uint8_t words;                          /* of an element of the destination */
     uint32_t numerator, denominator;             /* cycles of an element, but for strides */
-    uint32_t plain_numerator, plain_denominator; /* of operands side by side */
-    uint32_t plain_rate;                         /* whole cycles from one of these to the next */
-    uint8_t plain_shift;                         /* 2 to this is `plain_denominator`; NO_SHIFT if none is */
+    struct price plain, paired; /* of operands side by side, and of every second element */
+    uint32_t plain_rate;        /* whole cycles from one element side by side to the next */
     uint32_t thread;                        /* its microthread */
     uint16_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
     uint8_t kinds[MAX_OPERANDS];
@@ -298,7 +306,6 @@ struct multicast {
     struct send *send;
     struct run run; /* `taken` of it are handed over */
     bool transforms; /* what is marked leaves as control wavelets */
-    cycle leaves;   /* when the last wavelet so far leaves */
 };
 
 /* A send that is not sure to find room */
@@ -311,8 +318,8 @@ struct send {
     int32_t waiting; /* receivers that have not made room yet */
     struct claim claim; /* on the first of its ways that may be full */
     cycle since;        /* when it was issued */
-    cycle done, own;    /* its end as far as known; when its last wavelet leaves of itself */
-    cycle tail;         /* cycles from when its last wavelet leaves to its end, if that is held back: not before it */
+    cycle done;         /* its end as far as known */
+    cycle tail;         /* cycles from when its last wavelet leaves to its end, if it ends behind that */
     cycle unheld;       /* its end if nothing holds it back */
     uint8_t settled, is_sync, is_pooled, is_claiming; /* it has used its own claim */
 };
@@ -982,9 +989,9 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
               uint32_t where, cycle *now);
 int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle *now);
-/* Notes the reach of a walk whose elements are not side by side, and whether it can be PLAIN_WALK. */
+/* Notes the reach of a walk whose elements are not side by side, and whether it can be PLAIN_WALK or PAIRED. */
 void note_walk(struct descriptor *walk);
-/* Returns whether all elements of a PLAIN_WALK are in its buffer, and none of 32 bits is at an odd word. */
+/* Returns whether all elements of such a walk are in its buffer, and none of 32 bits is at an odd word. */
 bool is_within_buffer(const struct core *core, const struct descriptor *walk);
 /* Notes that the place of a descriptor has changed, or how many elements it has. */
 static inline void note_place(const struct core *core, struct descriptor *stream) {
@@ -996,7 +1003,7 @@ static inline void note_place(const struct core *core, struct descriptor *stream
         if (is_odd || into + (uint64_t)stream->extents[0] * stream->shape > bounds->words) {
             stream->plain = 0;
         }
-    } else if (stream->shape == PLAIN_WALK && !is_within_buffer(core, stream)) {
+    } else if (stream->shape >= PLAIN_WALK && !is_within_buffer(core, stream)) {
         stream->plain = 0;
     }
 }
@@ -1073,9 +1080,9 @@ static inline void path_taken(struct core *core, struct path *path, cycle first,
     }
 }
 void keep_send(struct core *core, struct send **send);
-/* Returns when a send ends at the earliest if its last wavelet leaves no earlier than at a time. */
+/* Returns when a send ends if there is no room for its last wavelet before a time. */
 static inline cycle send_ends(const struct send *send, cycle time) {
-    return time > send->own ? time + send->tail : send->done;
+    return time + send->tail > send->done ? time + send->tail : send->done;
 }
 static inline uint64_t origin_by(const struct way *way, const struct pe *pe, const struct queue *queue) {
     return (uint64_t)way->port << 60 | (uint64_t)pe->number << 32 | queue->number;

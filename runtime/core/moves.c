@@ -146,7 +146,7 @@ static inline bool move_now(struct core *core, struct input *input, const struct
         last = taken_at(path, path->capacity + 1 - count);
     }
     path->leaves = first + (cycle)(count - 1) * rate;
-    if (last >= 0 && last + path->back > path->leaves && last + path->back + tail > *done) {
+    if (last >= 0 && last + path->back + tail > *done) {
         *done = last + path->back + tail; /* as `send_ends` has it */
     }
     note_takes(core, path, begin, pace, count);
@@ -219,8 +219,9 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     }
     const uint8_t size = (uint8_t)application->steps[1];
     const uint8_t *at = pe->memory + 2 * (int64_t)from->address;
-    cycle first = issued + core->timing.inject, leaves = first + (cycle)(count - 1) * rate;
-    cycle end = issued + (is_async ? core->timing.inject : core->timing.send_setup) + rate * count;
+    cycle begins = is_async ? issued : issued + core->timing.send_setup;
+    cycle first = begins + core->timing.inject, leaves = first + (cycle)(count - 1) * rate;
+    cycle end = begins + rate * count + (is_async ? core->timing.inject : 0);
     cycle tail = end > leaves ? end - leaves : 0;
     struct resource use = {.ends = end, .user = operation->number, .task = running_task(pe)};
     bool waits = false;
@@ -235,13 +236,13 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
         if (waits) {
             struct send *send = pool_take(core, &core->send_pool);
             *send = (struct send){.pe = pe, .operation = operation, .where = where, .task = use.task,
-                                  .queue = application->queue->number, .done = end, .own = leaves, .tail = tail,
+                                  .queue = application->queue->number, .done = end, .tail = tail,
                                   .count = count, .is_sync = !is_async, .since = issued, .is_pooled = true};
             path_note(core, path, count, leaves, &send);
             hold_send(core, send);
             use.ends = open_since(issued);
         } else {
-            struct send here = {.done = end, .own = leaves, .tail = tail}, *send = &here;
+            struct send here = {.done = end, .tail = tail}, *send = &here;
             path_note(core, path, count, leaves, &send);
             use.ends = here.done;
         }

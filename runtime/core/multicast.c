@@ -14,7 +14,7 @@ void wait_for_path(struct core *core, struct path *full, struct multicast *multi
 
 /* Sends some wavelets of a multicast; those that are marked as control wavelets without the mark. */
 static void send_part(struct core *core, struct multicast *multicast, struct run *part) {
-    struct sending sending = {.send = NULL};
+    struct sending sending = {.send = multicast->send};
     bool strips = multicast->transforms && part->control;
     if (strips) {
         strip_marks(core, part);
@@ -61,14 +61,12 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
         part.count = room.count;
         part.taken = 0;
         left->taken += room.count;
-        multicast->leaves = room.first + (room.count - 1) * room.rate;
         send_part(core, multicast, &part);
     }
     struct send *send = multicast->send;
-    cycle done = send_ends(send, multicast->leaves);
     payload_drop(core, left->payload);
     pool_give(&core->multicasts, multicast);
-    send_accepted(core, send, done > send->done ? done : send->done);
+    send_accepted(core, send, send->done);
 }
 
 /* Sends a run by several ways; the send waits if there is no room for all of it. `transforms`: what is marked is sent as

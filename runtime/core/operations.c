@@ -1,4 +1,5 @@
 /* DSD operations: on memory at once, to the fabric at once with time stamps, from the fabric as wavelets arrive. */
+#include "element_price.h"
 #include "priorities.h"
 #include "races.h"
 
@@ -30,42 +31,22 @@ static int64_t count_of(const struct pe *pe, const struct operation *operation, 
     return least == ENDLESS_EXTENT && receives ? UNBOUNDED : least;
 }
 
-/* Cycles as a fraction */
-struct price {
-    int64_t numerator, denominator;
-};
-
-/* Returns the cycles of an element: targets.model.Timing.element_cycles, of operands in memory from `first` on. */
+/* Returns the price of an element of operands in memory from `first` on. */
 static struct price price_of(const struct core *core, const struct operation *operation,
                              const struct operand_state *operands, int first) {
-    int64_t numerator = operation->numerator, denominator = operation->denominator;
     int64_t widest = -1;
+    bool is_reduction = false;
     for (int k = first; k <= operation->sources; k++) {
         const struct descriptor *stream = &operands[k].descriptor;
         if (operands[k].is_number || stream->type != MEMORY_WALK) {
             continue;
         }
         int64_t stride = stream->strides[0];
-        if (widest < 0 && stride == 0 && !operation->is_move && core->timing.reduction * denominator > numerator) {
-            numerator = core->timing.reduction;
-            denominator = 1;
-        }
+        is_reduction |= widest < 0 && stride == 0;
         stride = stride < 0 ? -stride : stride;
         widest = stride > widest ? stride : widest;
     }
-    int64_t whole = core->timing.read_words, read = (widest < 0 ? 1 : widest) * operation->words;
-    read = read < whole ? read : whole;
-    if (read * denominator > numerator * whole) {
-        numerator = read;
-        denominator = whole;
-    }
-    return (struct price){numerator, denominator};
-}
-
-/* Returns the whole cycles from an element to the next of an operation that sends or receives: targets.model.pace. */
-static cycle pace_of(struct price price) {
-    cycle pace = (2 * price.numerator + price.denominator) / (2 * price.denominator);
-    return pace < 1 ? 1 : pace;
+    return element_price(core, operation, widest, is_reduction);
 }
 
 /* Operands */
@@ -267,16 +248,18 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
     const struct descriptor *stream = &operands[0].descriptor;
     uint32_t place = core->queue_place[stream->row], lanes = lanes_of(stream), task = running_task(pe);
     cycle rate = pace_of(price_of(core, operation, operands, 1)), issued = *now;
-    cycle done = issued + (operation->is_async ? core->timing.inject : setup) + rate * count;
+    cycle begins = operation->is_async ? issued : issued + setup;
+    cycle ending = operation->is_async ? core->timing.inject : 0;
+    cycle done = begins + rate * count + ending;
     int64_t wavelets = (count + lanes - 1) / lanes;
     if (stream->flags & MESSAGE && (count == 0 || count > stream->extents[0])) {
         fail(core, pe, count == 0 ? MESSAGE_EMPTY : MESSAGE_TOO_LONG, task, where,
              VALUES(operation->number, count, count == 0 ? 0 : stream->extents[0]));
         return WENT_WRONG;
     }
-    cycle leaves = issued + core->timing.inject + (wavelets - 1) * rate * lanes;
+    cycle leaves = begins + core->timing.inject + (wavelets - 1) * rate * lanes;
     struct send own = {.pe = pe, .operation = operation, .where = where, .task = task, .since = issued, .done = done,
-                       .own = leaves, .unheld = done,
+                       .unheld = done,
                        .tail = done > leaves ? done - leaves : 0,
                        .count = (uint32_t)wavelets, .queue = stream->row, .is_sync = !operation->is_async};
     struct send *send = &own;
@@ -291,7 +274,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         send->waiting = 1; /* for its message to leave */
     }
     bool in_turns = pe->class->levels != 0 && count > 0 &&
-                    sends_in_turns(core, pe, operation, issued, rate, count, &pe->class->queues[place]);
+                    sends_in_turns(core, pe, operation, issued, begins, rate, count, &pe->class->queues[place]);
     if (in_turns) {
         keep_send(core, &send);
         send->waiting = 1; /* for its last element to leave */
@@ -304,7 +287,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
             }
         }
         uint8_t size = operation->kernel->size[0];
-        struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
+        struct run run = {.first = begins + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
                           .count = (uint32_t)wavelets, .size = 4};
         bool plain = !in_turns && operation->is_move && operation->kernel->size[1] == size && lanes == 1 &&
                      !(stream->flags & (CONTROL_WAVELETS | ZERO_FIRST | ZERO_SECOND | CONTROL_TRANSFORM)) &&
@@ -326,8 +309,7 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         }
         struct sending sending = {.operation = operation, .task = task, .where = where, .is_last = true, .send = send};
         if (in_turns) {
-            send_in_turns(core, send, stream, run.payload, count, issued, rate,
-                          operation->is_async ? core->timing.inject : setup);
+            send_in_turns(core, send, stream, run.payload, count, begins, rate, ending);
         } else {
             transmit(core, pe, &sending, stream, &run);
         }

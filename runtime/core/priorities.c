@@ -41,7 +41,8 @@ struct turn {
     struct send *send;
     struct payload *payload;
     struct descriptor stream;
-    cycle time, rate, setup; /* when it is ready for its next element; cycles from the last one to its end */
+    cycle time, rate, ending; /* when it is ready for its next element; cycles from the last one to its end */
+    cycle credit;             /* when there was room for the last wavelet: it does not end before */
     int64_t position, count;
 };
 
@@ -268,6 +269,7 @@ static cycle ready(struct core *core, struct turn *turn) {
         if (!find_send_room(core, turn, &room)) {
             return NEVER;
         }
+        turn->credit = room.first;
         cycle credit = room.first - core->timing.inject;
         time = credit > time ? credit : time;
     } else {
@@ -346,33 +348,34 @@ static void send_one(struct core *core, struct turn *turn, cycle time) {
         return;
     }
     end(pe, turn->level, true);
-    cycle done = turn->time + turn->setup;
+    cycle done = turn->time + turn->ending;
+    done = turn->credit > done ? turn->credit : done;
     forget_send(core, turn);
     send_accepted(core, send, done);
 }
 
-/* Returns whether a send takes turns, from its issue on, or is handed over at once. */
-bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle rate,
-                    int64_t count, const struct queue *queue) {
+/* Returns whether a send takes turns, from when it begins on, or is handed over at once. */
+bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle begins,
+                    cycle rate, int64_t count, const struct queue *queue) {
     if (queue->network == 0 && can_be_held(pe, operation, issued)) {
         return true;
     }
-    note_work(core, pe, operation, issued, rate, rate, count);
+    note_work(core, pe, operation, begins, rate, rate, count);
     return false;
 }
 
 /* Begins a send that takes turns, with the elements that it sends. */
 void send_in_turns(struct core *core, struct send *send, const struct descriptor *stream, struct payload *payload,
-                   int64_t count, cycle issued, cycle rate, cycle setup) {
+                   int64_t count, cycle begins, cycle rate, cycle ending) {
     struct pe *pe = send->pe;
     struct turn *turn = make_turn(core, pe, level_of(pe, send->operation));
     turn->send = send;
     turn->stream = *stream;
     turn->payload = payload;
     turn->count = count;
-    turn->time = issued;
+    turn->time = begins;
     turn->rate = rate;
-    turn->setup = setup;
+    turn->ending = ending;
     turn->next = datapath_of(pe)->sends;
     datapath_of(pe)->sends = turn;
     payload->references++;

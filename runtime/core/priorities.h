@@ -19,10 +19,10 @@ void note_work(struct core *core, struct pe *pe, const struct operation *operati
                int64_t count);
 void begin_to_receive(struct core *core, struct open *open, cycle issued);
 void end_to_receive(struct core *core, struct open *open);
-bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle rate,
-                    int64_t count, const struct queue *queue);
+bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle begins,
+                    cycle rate, int64_t count, const struct queue *queue);
 void send_in_turns(struct core *core, struct send *send, const struct descriptor *stream, struct payload *payload,
-                   int64_t count, cycle issued, cycle rate, cycle setup);
+                   int64_t count, cycle begins, cycle rate, cycle ending);
 void await_turn(struct core *core, struct turn *turn);
 void await_room(struct core *core, const struct pe *pe);
 bool is_turn_due(const struct turn *turn, uint64_t number, cycle time);

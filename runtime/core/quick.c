@@ -3,6 +3,7 @@
  * queues.c and taking.c, and what is done here is what they would do. Where operations have several priorities, those go
  * this way that nothing can hold back; others see what they work on.
  */
+#include "element_price.h"
 #include "priorities.h"
 #include "quick.h"
 
@@ -16,18 +17,9 @@ void prepare_quick(struct core *core) {
     }
     for (uint64_t k = 0; k < tables->operations_count; k++) {
         struct operation *operation = &core->operations[k];
-        int64_t numerator = operation->numerator, denominator = operation->denominator;
-        int64_t whole = core->timing.read_words, read = operation->words < whole ? operation->words : whole;
-        if (read * denominator > numerator * whole) {
-            numerator = read;
-            denominator = whole;
-        }
-        operation->plain_numerator = (uint32_t)numerator;
-        operation->plain_denominator = (uint32_t)denominator;
-        int64_t rate = (2 * numerator + denominator) / (2 * denominator); /* as `pace_of` has it */
-        operation->plain_rate = (uint32_t)(rate < 1 ? 1 : rate);
-        bool is_power = (denominator & (denominator - 1)) == 0;
-        operation->plain_shift = is_power ? (uint8_t)__builtin_ctzll((uint64_t)denominator) : NO_SHIFT;
+        operation->plain = element_price(core, operation, 1, false);
+        operation->paired = element_price(core, operation, 2, false);
+        operation->plain_rate = (uint32_t)pace_of(operation->plain);
     }
 }
 
@@ -114,12 +106,6 @@ static bool find_elements(const struct pe *pe, const struct application *applica
         }
     }
     return true;
-}
-
-static inline cycle plain_cycles(const struct operation *operation, int64_t count) {
-    int64_t cycles = count * operation->plain_numerator + operation->plain_denominator - 1;
-    return operation->plain_shift != NO_SHIFT ? cycles >> operation->plain_shift
-                                              : cycles / (int64_t)operation->plain_denominator;
 }
 
 /* Receiving */
@@ -266,16 +252,17 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
     const struct queue *queue = &pe->class->queues[place];
     const struct kernel *kernel = operation->kernel;
     cycle issued = *now, rate = operation->plain_rate;
+    cycle begins = operation->is_async ? issued : issued + core->timing.send_setup;
     if (!queue->is_static || queue->is_input || !is_quiet(queue, pe->unit) || !is_free(pe, place, issued) ||
         (operation->is_async && !is_free(pe, thread, issued)) ||
         !find_elements(pe, application, streams, count, elements)) {
         return NOT_QUICK;
     }
     if (streams[0]->plain == PLAIN_SHARED_RUN) {
-        note_work(core, pe, operation, issued, rate, rate, count);
+        note_work(core, pe, operation, begins, rate, rate, count);
     }
     uint8_t size = kernel->size[0];
-    struct run run = {.first = issued + core->timing.inject, .rate = (uint32_t)rate, .step = size, .count = count,
+    struct run run = {.first = begins + core->timing.inject, .rate = (uint32_t)rate, .step = size, .count = count,
                       .size = size, .sender = pe->number};
     if (operation->is_move && kernel->size[1] == size && streams[1] != NULL) {
         run.at = elements->at[1];
@@ -286,10 +273,10 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
         kernel->row(elements->at, elements->steps, count);
     }
     struct send here = {.pe = pe, .operation = operation, .where = where, .task = running_task(pe), .queue = row,
-                        .done = issued + (operation->is_async ? core->timing.inject : core->timing.send_setup) + rate * count,
+                        .done = begins + rate * count + (operation->is_async ? core->timing.inject : 0),
                         .count = count, .is_sync = !operation->is_async};
-    here.own = run.first + (count - 1) * rate;
-    here.tail = here.done > here.own ? here.done - here.own : 0;
+    cycle own = run.first + (count - 1) * rate;
+    here.tail = here.done > own ? here.done - own : 0;
     struct send *send = &here; /* in the pool if it has to wait */
     core->wavelets += count;
     cycle first = run.first, leaves = first + (cycle)(count - 1) * rate;
@@ -368,7 +355,7 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
             continue;
         }
         const struct descriptor *stream = streams[k] = (const struct descriptor *)(void *)at;
-        if (stream->plain >= PLAIN_RUN && queue < 0) {
+        if ((stream->plain == PLAIN_RUN || stream->plain == PLAIN_SHARED_RUN) && queue < 0) {
             queue = k;
             if (k == 0) {
                 continue; /* its length counts if there is no other */
@@ -386,7 +373,7 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
             return NOT_QUICK;
         }
         application->operation->kernel->row(elements.at, elements.steps, count);
-        *now += core->timing.memory_setup + plain_cycles(application->operation, count);
+        *now += core->timing.memory_setup + price_times(&application->operation->plain, count);
         return DONE_NOW;
     }
     if (streams[queue]->plain == PLAIN_SHARED_RUN && !is_never_held(pe, application->operation)) {
@@ -397,6 +384,17 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
 }
 
 /* In memory */
+
+/* Returns whether each of the sources begins where the destination does, or at least so many bytes before or behind. */
+static inline bool are_apart(uint8_t *const *at, int sources, uint64_t bytes) {
+    for (int k = 1; k <= sources; k++) {
+        uint64_t behind = (uint64_t)(at[k] - at[0]);
+        if (behind != 0 && behind + bytes - 1 < 2 * bytes - 1) {
+            return false;
+        }
+    }
+    return true;
+}
 
 static inline __attribute__((always_inline)) cycle compute_of(const struct core *core, const struct pe *pe,
                                                               const struct application *application,
@@ -421,15 +419,11 @@ static inline __attribute__((always_inline)) cycle compute_of(const struct core 
     if (count == 0) {
         return -1;
     }
-    uint64_t bytes = (uint64_t)count * 2 * plain;
-    for (int k = 1; k <= vectors; k++) {
-        uint64_t behind = (uint64_t)(at[k] - at[0]);
-        if (behind != 0 && behind + bytes - 1 < 2 * bytes - 1) {
-            return -1; /* less than `bytes` before or behind the destination */
-        }
+    if (!are_apart(at, vectors, (uint64_t)count * 2 * plain)) {
+        return -1;
     }
     operation->kernel->row(at, application->steps, count);
-    return core->timing.memory_setup + plain_cycles(operation, count);
+    return core->timing.memory_setup + price_times(&operation->plain, count);
 }
 
 void note_walk(struct descriptor *walk) {
@@ -442,7 +436,8 @@ void note_walk(struct descriptor *walk) {
     walk_reach(size, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
     walk->lowest = within(lowest / 2);
     walk->highest = within(highest / 2);
-    walk->shape = PLAIN_WALK;
+    bool is_paired = walk->dimensions == 1 && walk->strides[0] == 2;
+    walk->shape = !is_paired ? PLAIN_WALK : size == 2 ? PAIRED_HALVES : PAIRED_WORDS;
 }
 
 bool is_within_buffer(const struct core *core, const struct descriptor *walk) {
@@ -452,31 +447,43 @@ bool is_within_buffer(const struct core *core, const struct descriptor *walk) {
            first + walk->highest + width <= (int64_t)bounds->words;
 }
 
-/* Returns what an operation on `count` elements takes, of which the widest stride that is read is `widest`, -1 without
- * strides; as `price_of` has it. */
-static inline cycle walk_cycles(const struct core *core, const struct operation *operation, int64_t count, int64_t widest,
-                                bool is_reduction) {
-    int64_t numerator = operation->numerator, denominator = operation->denominator, whole = core->timing.read_words;
-    if (is_reduction && !operation->is_move && core->timing.reduction * denominator > numerator) {
-        numerator = core->timing.reduction;
-        denominator = 1;
-    }
-    int64_t read = (widest < 0 ? 1 : widest) * operation->words;
-    read = read < whole ? read : whole;
-    if (read * denominator > numerator * whole) {
-        numerator = read;
-        denominator = whole;
-    }
-    int64_t cycles = count * numerator + denominator - 1;
-    bool is_power = (denominator & (denominator - 1)) == 0;
-    cycles = is_power ? cycles >> __builtin_ctzll((uint64_t)denominator) : cycles / denominator;
-    return core->timing.memory_setup + cycles;
-}
-
 /* Returns whether an operand is a walk inside its buffer, of elements as wide as those of the operation. */
 static inline bool is_plain_walk(const struct application *application, const struct descriptor *stream, int k) {
     return stream->plain == application->plain[k] ||
-           (stream->plain == PLAIN_WALK && (kind_bytes(stream->kind) == 4) == (application->operation->kernel->size[k] == 4));
+           (stream->plain >= PLAIN_WALK && (kind_bytes(stream->kind) == 4) == (application->operation->kernel->size[k] == 4));
+}
+
+/* Computes an operation on every second element of all operands but a number, as `compute_walks` does. */
+static inline __attribute__((always_inline)) cycle compute_pairs(const struct core *core, const struct pe *pe,
+                                                                 const struct application *application,
+                                                                 int64_t *registers, const int sources,
+                                                                 const bool has_number) {
+    const int vectors = sources - has_number;
+    const struct operation *operation = application->operation;
+    const ptrdiff_t size = operation->kernel->size[0];
+    const uint8_t paired = size == 2 ? PAIRED_HALVES : PAIRED_WORDS;
+    uint8_t *at[MAX_OPERANDS];
+    ptrdiff_t steps[MAX_OPERANDS];
+    uint32_t count = UINT32_MAX;
+    for (int k = 0; k <= vectors; k++) {
+        const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, k);
+        if (stream->plain != paired) {
+            return -1;
+        }
+        count = stream->extents[0] < count ? stream->extents[0] : count;
+        at[k] = pe->memory + 2 * (int64_t)stream->address;
+        steps[k] = 2 * size;
+    }
+    if (has_number) {
+        at[sources] = (uint8_t *)operand_at(application, registers, sources);
+        steps[sources] = 0;
+    }
+    uint64_t bytes = (uint64_t)count * 2 * (uint64_t)size;
+    if (count == 0 || !are_apart(at, vectors, bytes)) {
+        return -1;
+    }
+    operation->kernel->pairs(at, steps, count);
+    return core->timing.memory_setup + price_times(&operation->paired, count);
 }
 
 /* Computes an operation on walks of one dimension, with a number behind them or none, as `compute_walks` does. */
@@ -511,7 +518,8 @@ static inline __attribute__((always_inline)) cycle compute_lines(const struct co
         return -1;
     }
     kernel_apply_lines(application->operation->kernel, at, steps, count);
-    return walk_cycles(core, application->operation, count, widest, is_reduction);
+    struct price price = element_price(core, application->operation, widest, is_reduction);
+    return core->timing.memory_setup + price_times(&price, count);
 }
 
 /* Computes an operation on walks and numbers as `apply` does, and returns its cycles; -1 if it is for others. */
@@ -550,7 +558,8 @@ static cycle compute_walks(const struct core *core, const struct pe *pe, const s
         return -1;
     }
     kernel_apply(kernel, operands, (uint32_t)count);
-    return walk_cycles(core, operation, count, widest, is_reduction);
+    struct price price = element_price(core, operation, widest, is_reduction);
+    return core->timing.memory_setup + price_times(&price, count);
 }
 
 /* The short ways of operations of which all operands are in memory, or numbers */
@@ -560,7 +569,13 @@ static cycle compute_walks(const struct core *core, const struct pe *pe, const s
         if (core->is_observed) {                                                                                       \
             return -1;                                                                                                 \
         }                                                                                                              \
-        cycle taken = compute_of(core, pe, application, registers, sources, has_number);                               \
+        const struct descriptor *to = (const struct descriptor *)(void *)operand_at(application, registers, 0);        \
+        cycle taken = -1;                                                                                              \
+        if (to->plain == application->plain[0]) {                                                                      \
+            taken = compute_of(core, pe, application, registers, sources, has_number);                                 \
+        } else if (to->plain > PLAIN_WALK && application->operation->kernel->pairs != NULL) {                         \
+            taken = compute_pairs(core, pe, application, registers, sources, has_number);                              \
+        }                                                                                                              \
         taken = taken >= 0 ? taken : compute_lines(core, pe, application, registers, sources, has_number);             \
         return taken >= 0 ? taken : compute_walks(core, pe, application, registers);                                   \
     }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 1 << 16 };
+enum { MAX_WORDS = 1 << 16, WORDS_BEYOND = 1 << 30 };
 enum { LATER_WRITES = 1, EARLIER_WRITES = 2, LATER_IS_ASYNC = 4 }; /* bits of the fifth value of a finding */
 
 void prepare_races(struct core *core) {
@@ -45,6 +45,7 @@ void free_races(struct core *core) {
             free(here->flights[k].lates);
         }
         free(here->flights);
+        free(here->walks);
     }
     free(core->races);
 }
@@ -53,28 +54,33 @@ void free_races(struct core *core) {
 
 static int64_t width_of(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
 
-/* Adds words side by side to those of an operation. */
-static inline void add_line(struct flight *flight, int64_t low, int64_t high, bool writes) {
+/* Returns the walks of the operands of an operation. */
+static inline struct walked *walks_of(const struct pe_races *here, const struct flight *flight) {
+    return &here->walks[(uint64_t)(flight - here->flights) * MAX_OPERANDS];
+}
+
+static inline int32_t cut(int64_t word) {
+    return word < -WORDS_BEYOND ? -WORDS_BEYOND : word > WORDS_BEYOND ? WORDS_BEYOND : (int32_t)word;
+}
+
+/* Adds a range to those of an operation. */
+static inline struct range *append_range(struct flight *flight, int64_t low, int64_t high, bool writes, bool is_line) {
     struct range *range = &flight->ranges[flight->range_count++];
-    range->writes = writes;
-    range->is_line = true;
-    range->low = low;
-    range->high = high;
-    flight->low = low < flight->low ? low : flight->low;
-    flight->high = high > flight->high ? high : flight->high;
+    *range = (struct range){.low = cut(low), .high = cut(high), .writes = writes, .is_line = is_line};
+    flight->low = range->low < flight->low ? range->low : flight->low;
+    flight->high = range->high > flight->high ? range->high : flight->high;
+    return range;
 }
 
 /* Adds the words that an operand touches with so many elements to those of an operation. */
-static inline void add_range(struct flight *flight, const struct descriptor *walk, int64_t count, bool writes) {
+static inline void add_range(struct flight *flight, struct walked *walks, const struct descriptor *walk, int64_t count,
+                             bool writes) {
     int64_t width = width_of(walk), address = walk->address;
     if (walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk)) {
-        add_line(flight, address, address + count * width, writes);
+        append_range(flight, address, address + count * width, writes, true);
         return;
     }
-    struct walked *walked = &flight->walks[flight->range_count];
-    struct range *range = &flight->ranges[flight->range_count++];
-    range->writes = writes;
-    range->is_line = false;
+    struct walked *walked = &walks[flight->range_count];
     flight->has_walks = true;
     int64_t whole = walk_count(walk), lowest = 0, highest = 0;
     walked->walk = *walk;
@@ -90,10 +96,14 @@ static inline void add_range(struct flight *flight, const struct descriptor *wal
         lowest /= 2;
         highest /= 2;
     }
-    range->low = address + lowest;
-    range->high = address + highest + width;
-    flight->low = range->low < flight->low ? range->low : flight->low;
-    flight->high = range->high > flight->high ? range->high : flight->high;
+    append_range(flight, address + lowest, address + highest + width, writes, false);
+}
+
+/* Adds the memory of a FIFO: which places of it an operation uses is known to the FIFO alone. */
+static void add_fifo(const struct core *core, struct flight *flight, uint32_t row, bool writes) {
+    const struct buffer_row *buffer = &core->tables.buffers[core->tables.fifos[row].buffer];
+    int64_t bytes = (int64_t)buffer->elements * kind_bytes(buffer->kind);
+    append_range(flight, buffer->address, buffer->address + (bytes + 1) / 2, writes, true)->is_fifo = true;
 }
 
 /* Sets the bits of the words of a range. */
@@ -166,7 +176,7 @@ static void meet_range(struct core *core, struct pe *pe, struct flight *flight, 
     const struct range *range = &flight->ranges[number];
     int64_t word = access->low > range->low ? access->low : range->low;
     if (!access->is_line || !range->is_line) {
-        word = first_marked(access, walked, range, &flight->walks[number]);
+        word = first_marked(access, walked, range, &walks_of(races_of(core, pe), flight)[number]);
     }
     if (word < 0) {
         return;
@@ -190,7 +200,8 @@ static inline void meet(struct core *core, struct pe *pe, struct flight *flight,
         const struct range *range = &flight->ranges[r];
         for (uint32_t k = 0; k < count; k++) {
             const struct range *access = &accesses[k];
-            if (access->low < range->high && range->low < access->high && (range->writes || access->writes)) {
+            if (access->low < range->high && range->low < access->high && (range->writes || access->writes) &&
+                !(range->is_fifo && access->is_fifo)) {
                 meet_range(core, pe, flight, r, access, walks == NULL ? NULL : &walks[k], later, is_async, where, now);
             }
         }
@@ -321,7 +332,7 @@ void check_words(struct core *core, struct pe *pe, int64_t low, int64_t high, bo
     if (here->count == 0) {
         return;
     }
-    struct range access = {.low = low, .high = high, .is_line = true, .writes = writes};
+    struct range access = {.low = cut(low), .high = cut(high), .is_line = true, .writes = writes};
     for (uint64_t k = 0; k < here->count; k++) {
         const struct flight *flight = &here->flights[k];
         if (low < flight->high && flight->low < high && !is_over(flight, here, now)) {
@@ -330,15 +341,21 @@ void check_words(struct core *core, struct pe *pe, int64_t low, int64_t high, bo
     }
 }
 
-static void move_flight(struct flight *to, const struct flight *from) {
-    memcpy(to, from, from->has_walks ? sizeof *to : offsetof(struct flight, walks));
+static inline void move_flight(struct pe_races *here, uint64_t to, uint64_t from) {
+    here->flights[to] = here->flights[from];
+    if (here->flights[to].has_walks) {
+        memcpy(&here->walks[to * MAX_OPERANDS], &here->walks[from * MAX_OPERANDS], MAX_OPERANDS * sizeof *here->walks);
+    }
 }
 
 /* Returns a place for an operation behind those in flight. */
 static struct flight *new_flight(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where) {
     struct pe_races *here = races_of(core, pe);
     if (here->count == here->room) {
+        uint64_t room = here->room;
+        grow(core, (void **)&here->walks, &room, here->count + 1, MAX_OPERANDS * sizeof *here->walks);
         grow(core, (void **)&here->flights, &here->room, here->count + 1, sizeof *here->flights);
+        assert(room == here->room);
     }
     struct flight *flight = &here->flights[here->count];
     flight->key = NULL;
@@ -349,9 +366,10 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
     flight->where = where;
     flight->unblocks = operation->unblock == NO_TASK ? NO_ROW : pe->class->tasks[operation->unblock].number;
     flight->range_count = 0;
-    flight->has_walks = false;
-    flight->low = INT64_MAX;
-    flight->high = INT64_MIN;
+    flight->fills = flight->has_walks = false;
+    flight->low = INT32_MAX;
+    flight->high = INT32_MIN;
+    memset(flight->held, 0, sizeof flight->held);
     flight->lates = NULL;
     flight->late_count = flight->late_room = 0;
     return flight;
@@ -362,6 +380,7 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
 static struct flight *check_new(struct core *core, struct pe *pe, struct flight *flight, bool is_async, bool receives,
                                 cycle now) {
     struct pe_races *here = races_of(core, pe);
+    const struct walked *walks = walks_of(here, flight);
     uint64_t kept = 0;
     for (uint64_t k = 0; k < here->count; k++) {
         struct flight *other = &here->flights[k];
@@ -372,11 +391,11 @@ static struct flight *check_new(struct core *core, struct pe *pe, struct flight 
             continue;
         }
         if (flight->low < other->high && other->low < flight->high) {
-            meet(core, pe, other, flight->ranges, flight->walks, flight->range_count, flight->operation, is_async,
-                 flight->where, now);
+            meet(core, pe, other, flight->ranges, walks, flight->range_count, flight->operation, is_async, flight->where,
+                 now);
         }
         if (kept++ != k) {
-            move_flight(&here->flights[kept - 1], other); /* those that go on are seldom behind others */
+            move_flight(here, kept - 1, k); /* those that go on are seldom behind others */
         }
     }
     if (kept == 0) {
@@ -388,11 +407,11 @@ static struct flight *check_new(struct core *core, struct pe *pe, struct flight 
     if (!is_async) {
         return flight;
     }
-    flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes;
+    flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes && !flight->ranges[0].is_fifo;
     here->low = flight->low < here->low ? flight->low : here->low;
     here->high = flight->high > here->high ? flight->high : here->high;
     if (flight != &here->flights[kept]) {
-        move_flight(&here->flights[kept], flight);
+        move_flight(here, kept, (uint64_t)(flight - here->flights));
     }
     return &here->flights[kept];
 }
@@ -408,9 +427,15 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
     struct flight *flight = new_flight(core, pe, operation, where);
     int zeroed = zeroed_operand(operation, &operands[0].descriptor);
     for (int k = 0; k <= operation->sources && count > 0 && count != UNBOUNDED; k++) {
-        if (!operands[k].is_number && operands[k].descriptor.type == MEMORY_WALK) {
-            add_range(flight, &operands[k].descriptor, count, k == 0 || k == zeroed);
+        const struct descriptor *stream = streams[k];
+        if (stream != NULL && stream->type == MEMORY_WALK) {
+            add_range(flight, walks_of(races_of(core, pe), flight), stream, count, k == 0 || k == zeroed);
+        } else if (stream != NULL && stream->type == FIFO_END) {
+            add_fifo(core, flight, stream->row, k == 0);
         }
+    }
+    for (int k = 0; k <= operation->sources; k++) {
+        flight->held[k] = streams[k] == NULL ? 0 : streams[k]->held;
     }
     check_new(core, pe, flight, operation->is_async && uses_fabric, receives, now);
 }
@@ -426,6 +451,30 @@ void check_start(struct core *core, struct pe *pe, const struct task *task, cycl
         struct late late = {.time = begin, .code = STARTS_UNBLOCKED, .task = task->number, .where = task->row->where,
                             .values = {flight->operation, flight->task, flight->where}};
         if (flight->done == NEVER) {
+            keep_late(core, flight, &late);
+        } else {
+            tell(core, pe, &late);
+        }
+    }
+}
+
+/* Finds operations in flight that use a register which is loaded again. */
+void check_load(struct core *core, struct pe *pe, uint32_t row, uint32_t where, cycle now) {
+    struct pe_races *here = races_of(core, pe);
+    const struct register_load_row *load = &core->tables.register_loads[row];
+    uint16_t place = core->register_place[load->file][load->number];
+    for (uint64_t k = 0; k < here->count; k++) {
+        struct flight *flight = &here->flights[k];
+        bool uses = false;
+        for (int r = 0; r < MAX_OPERANDS; r++) {
+            uses |= flight->held[r] == place + 1;
+        }
+        if (!uses || is_over(flight, here, now)) {
+            continue;
+        }
+        struct late late = {.time = now, .code = RELOADED_IN_FLIGHT, .task = running_task(pe), .where = where,
+                            .values = {flight->operation, flight->task, flight->where, load->file, load->number}};
+        if (flight->done == NEVER && flight->joins != here->joins) {
             keep_late(core, flight, &late);
         } else {
             tell(core, pe, &late);
@@ -506,7 +555,7 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
     struct flight *flight = new_flight(core, pe, operation, where);
     for (int k = 0; k <= operation->sources && !(from != NULL && count == ENDLESS_EXTENT); k++) {
         if (streams[k] != NULL && streams[k]->type == MEMORY_WALK) {
-            add_range(flight, streams[k], count, k == 0);
+            add_range(flight, walks_of(races_of(core, pe), flight), streams[k], count, k == 0);
         }
     }
     bool is_async = operation->is_async && (from != NULL || to != NULL);
@@ -529,7 +578,7 @@ void check_move(struct core *core, struct pe *pe, const struct application *appl
         check_unwritten(core, pe, operation, streams, where, issued, count);
     }
     struct flight *flight = new_flight(core, pe, operation, where);
-    add_line(flight, walk->address, walk->address + count * (application->steps[!receives] / 2), receives);
+    append_range(flight, walk->address, walk->address + count * (application->steps[!receives] / 2), receives, true);
     flight = check_new(core, pe, flight, operation->is_async, receives, issued);
     if (operation->is_async && how != WENT_WRONG) {
         bind_quick(core, pe, operation, flight, application->queue->number, !receives, issued, count);

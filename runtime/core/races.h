@@ -5,10 +5,11 @@
 #include "machine.h"
 
 /* Words of memory that an operand of an operation touches, from `low` up to `high`: all of them if it is a line, else
- * those of `count` elements of a walk */
+ * those of `count` elements of a walk. Those of walks that leave memory are cut. */
 struct range {
-    int64_t low, high;
+    int32_t low, high;
     bool writes, is_line;
+    bool is_fifo; /* the memory of a FIFO, which two operations on it use at once */
 };
 struct walked {
     int64_t count;
@@ -22,21 +23,22 @@ struct late {
     int64_t values[6];
 };
 
-/* An asynchronous operation, from its issue until its end is seen */
+/* An asynchronous operation, from its issue until its end is seen. Two lines of a cache; what all accesses are compared
+ * with is first. */
 struct flight {
     cycle done;        /* NEVER: not known */
-    uint64_t joins;    /* of its PE when it was issued */
-    int64_t low, high; /* all its ranges are between these words */
-    const void *key;   /* the open operation, or the send that waits; NULL when its end is known */
-    uint32_t operation, task, where;
-    uint32_t unblocks; /* the task that its end unblocks, or NO_ROW */
+    int32_t low, high; /* all its ranges are between these words */
+    uint32_t joins;    /* of its PE when it was issued */
     uint8_t range_count;
     bool fills;     /* it receives into memory, which is its first range */
-    bool has_walks; /* some ranges are no lines */
+    bool has_walks; /* some ranges are no lines: the walks are in `walks` of its PE, at its place */
+    const void *key; /* the open operation, or the send that waits; NULL when its end is known */
+    uint32_t operation, task, where;
+    uint32_t unblocks; /* the task that its end unblocks, or NO_ROW */
+    struct range ranges[MAX_OPERANDS];
+    uint16_t held[MAX_OPERANDS]; /* 1 + the place of the register that holds an operand; 0: none */
     struct late *lates;
     uint64_t late_count, late_room;
-    struct range ranges[MAX_OPERANDS];
-    struct walked walks[MAX_OPERANDS]; /* of the ranges that are no lines; last, since few have any */
 };
 
 /* What is in flight on a PE. `joins` counts what the main thread of tasks may have learnt from outside: of starts of tasks
@@ -44,7 +46,9 @@ struct flight {
  * wavelets and that tasks wait for. */
 struct pe_races {
     struct flight *flights;
-    uint64_t count, room, joins;
+    uint64_t count, room;
+    uint32_t joins;
+    struct walked *walks; /* MAX_OPERANDS for each place of `flights` */
     uint8_t *unwritten; /* a byte for each word from `first_word` on, up to `last_word`: 1 if nothing has written it */
     int64_t first_word, last_word;
     int64_t low, high; /* what is in flight uses no words but those between these */
@@ -64,6 +68,7 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
 void check_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                 uint32_t where, cycle issued, int how);
 void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin);
+void check_load(struct core *core, struct pe *pe, uint32_t row, uint32_t where, cycle now);
 void bind_flight(struct core *core, const struct pe *pe, const void *key);
 void bind_send(struct core *core, struct pe *pe, const struct send *send);
 void end_flight(struct core *core, struct pe *pe, const void *key, cycle done);

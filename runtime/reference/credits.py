@@ -66,7 +66,7 @@ class Path:
             return
         time = self._taken(-ahead)
         if time is not None:
-            send.leaves(time + self.back)
+            send.may_leave(time + self.back)
 
     def _taken(self, number: int) -> int | None:
         """Return when the last but `number` - 1 of the wavelets that have been taken was; None if long ago."""
@@ -100,4 +100,5 @@ class Path:
             if claim.ahead >= count:
                 self.claims.append(Claim(claim.ahead - count, claim.send))
             else:
-                accept(machine, claim.send, claim.send.ends(first + claim.ahead * rate + self.back))
+                claim.send.may_leave(first + claim.ahead * rate + self.back)
+                accept(machine, claim.send, claim.send.done)

@@ -425,6 +425,8 @@ def load_register(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int
     assert not isinstance(value, int)
     load = number if row.flags & LOAD_ASYNC else None
     register = row.file, row.number
+    if machine.races is not None:
+        machine.races.load(pe, register, place(frame))
     pe.registers[register] = Held(register, value, bool(row.flags & LOAD_SAVES_ADDRESS), load)
 
 

@@ -38,8 +38,6 @@ class Multicast:
     ways: list[Way]
     rate: int
     parts: deque[Part]
-    leaves: int = 0
-    """When the last wavelet so far leaves."""
 
     def start(self) -> None:
         """Hand over what there is room for; the send waits for the rest."""
@@ -60,10 +58,8 @@ class Multicast:
                 return
             for way in self.ways:
                 if way.path is not None:
-                    way.path.send(count, None)
+                    way.path.send(count, self.send)
                 run = Run(wavelets[:count], first + way.latency, rate, control, way.origin, path=way.path)
                 self.machine.arrive(way.pe, self.machine.queue(way.pe, way.queue), run)
-            self.leaves = first + (count - 1) * rate
         del self.machine.multicasts[self]
-        self.send.leaves(self.leaves)
         accept(self.machine, self.send, self.send.done)

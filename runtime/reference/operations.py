@@ -35,6 +35,7 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
     the end of that or to apply it later."""
     _check_operands(machine, issue, operands)
     in_registers = all(isinstance(operand, Held | int) for operand in operands)
+    registers = [operand.register for operand in operands if isinstance(operand, Held)]
     issue, operands, moving = _from_registers(machine, issue, operands)
     destination, *sources = operands
     assert not isinstance(destination, int)
@@ -58,7 +59,7 @@ def execute(machine: Machine, issue: Issue, operands: list[Operand]) -> bool:
         machine.statistics.issues(issue)
     flight = None
     if machine.races is not None:
-        flight = machine.races.issue(issue, destination, sources, count, receives=receives)
+        flight = machine.races.issue(issue, destination, sources, count, registers, receives=receives)
     timing = machine.timing
     if receives:
         setup = timing.register_setup if in_registers else timing.receive_setup
@@ -181,17 +182,18 @@ def _send(
     machine: Machine, issue: Issue, destination: Wavelets, sources: list[Operand], count: int, setup: int,
     flight: Flight | None,
 ) -> bool:  # fmt: skip
-    """Send: operands are read now, and wavelet k leaves k times the rate after the first."""
+    """Send: operands are read now, and wavelet k leaves k times the rate after the first, which is set up before."""
     timing, pe = machine.timing, issue.pe
     queue = pe.outputs[destination.queue]
     rate = pace(_price(machine, issue, sources))
     issued = pe.now
     if destination.message:
         _check_message(machine, issue, destination, count)
-    setup = timing.inject if issue.is_async else setup
-    done = issued + setup + rate * count
+    begins = issued if issue.is_async else issued + setup
+    ending = timing.inject if issue.is_async else 0
+    done = begins + rate * count + ending
     wavelets = -(-count // destination.lanes)
-    own = issued + timing.inject + (wavelets - 1) * rate * destination.lanes
+    own = begins + timing.inject + (wavelets - 1) * rate * destination.lanes
     send = Send(issue, queue, wavelets, issued, done, own, unheld=done, flight=flight)
     used = [queue.resource]
     if issue.settings.microthread is not None:
@@ -203,15 +205,15 @@ def _send(
         payload = compute(machine, issue, destination, sources, 0, count, {})
         set_to_zero(issue, destination, sources, 0, count)
         send.waiting = 1
-        HeldSend(send, destination, payload, issued, rate, setup, turn).begin(machine)
+        HeldSend(send, destination, payload, begins, rate, ending, turn).begin(machine)
     elif count:
-        note_work(machine, issue, issued, rate, rate, count)
+        note_work(machine, issue, begins, rate, rate, count)
     if queue.network is not None and (destination.message or destination.control):
         send.waiting = 1
     if count and turn is None:
         payload = compute(machine, issue, destination, sources, 0, count, {})
         set_to_zero(issue, destination, sources, 0, count)
-        transmit(machine, issue, destination, payload, issued + timing.inject, rate, last=True, send=send)
+        transmit(machine, issue, destination, payload, begins + timing.inject, rate, last=True, send=send)
         deliver(machine)
     if send.waiting or send.done > done:
         for resource in used:

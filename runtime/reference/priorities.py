@@ -204,10 +204,12 @@ class HeldSend:
     time: int
     """When it is ready for the next element."""
     rate: int
-    setup: int
+    ending: int
     """Cycles from when it has sent its last element to its end."""
     turn: Turn
     position: int = 0
+    credit: int = 0
+    """When there was room for the last wavelet: it does not end before."""
 
     def begin(self, machine: Machine) -> None:
         """Begin to send."""
@@ -222,6 +224,7 @@ class HeldSend:
         datapath = self.send.issue.pe.datapath
         if not found.count or datapath is None:
             return None
+        self.credit = found.first
         return datapath.free(self.turn.level, max(self.time, found.first - machine.timing.inject))
 
     def _await_turn(self, machine: Machine) -> None:
@@ -248,7 +251,7 @@ class HeldSend:
         self.time = cycle + len(elements) * self.rate
         if is_last:
             datapath.end(self.turn.level, self.turn)
-            accept(machine, self.send, self.time + self.setup)
+            accept(machine, self.send, max(self.time + self.ending, self.credit))
         else:
             self._await_turn(machine)
         machine.deliver()

@@ -20,7 +20,7 @@ from ..fabric.model import UNBOUNDED
 from ..findings import EARLIER_WRITES, LATER_IS_ASYNC, LATER_WRITES, Code
 from ..tables.format import COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS, NONE, TASK_TYPES
 from ..unwritten import Unwritten
-from .descriptors import Descriptor, Walk, Wavelets
+from .descriptors import Descriptor, FifoEnd, Walk, Wavelets
 from .elements import Operand, zeroed_place
 from .pes import PE, Issue
 from .tasks import NEVER, Task
@@ -34,6 +34,8 @@ class Range(NamedTuple):
 
     words: frozenset[int]
     writes: bool
+    is_fifo: bool = False
+    """True for the memory of a FIFO, which two operations on it use at once."""
 
 
 class Late(NamedTuple):
@@ -53,6 +55,8 @@ class Flight:
     ranges: list[Range]
     joins: int
     """Of its PE when it was issued."""
+    registers: frozenset[tuple[int, int]]
+    """Its data structure registers: file and number."""
     fills: bool = False
     """True if it receives into memory."""
     done: int = NEVER
@@ -169,9 +173,19 @@ class Races:
                 self._machine.note_warning(record)
 
     def issue(
-        self, issue: Issue, destination: Descriptor, sources: Sequence[Operand], count: int, *, receives: bool
+        self,
+        issue: Issue,
+        destination: Descriptor,
+        sources: Sequence[Operand],
+        count: int,
+        registers: Iterable[tuple[int, int]],
+        *,
+        receives: bool,
     ) -> Flight | None:
-        """Find operands of an operation, at its issue, that others in flight use; return it if it is in flight now."""
+        """Find operands of an operation, at its issue, that others in flight use; return it if it is in flight now.
+
+        `registers` hold some of the operands.
+        """
         pe = issue.pe
         uses_fabric = receives or isinstance(destination, Wavelets)
         is_async = issue.is_async and uses_fabric
@@ -181,21 +195,40 @@ class Races:
         flights = [each for each in self._flights.get(pe.number, ()) if each.done > pe.now or each.joins == joins]
         self._flights[pe.number] = flights
         zeroed = zeroed_place(destination, sources)
-        ranges = [
-            Range(_words(walk, count), place == 0 or place - 1 == zeroed)
-            for place, walk in enumerate((destination, *sources))
-            if isinstance(walk, Walk) and count and count != UNBOUNDED
-        ]
+        ranges: list[Range] = []
+        for place, operand in enumerate((destination, *sources) if count and count != UNBOUNDED else ()):
+            if isinstance(operand, Walk):
+                ranges.append(Range(_words(operand, count), place == 0 or place - 1 == zeroed))
+            elif isinstance(operand, FifoEnd):
+                # Which places of it an operation uses is known to the FIFO alone.
+                fifo = pe.fifos[operand.fifo]
+                words = frozenset(range(fifo.address, fifo.address + fifo.elements * fifo.width))
+                ranges.append(Range(words, place == 0, is_fifo=True))
         note = partial(self._machine.finding, pe, Code.USED_IN_FLIGHT, issue.user.where)
         for flight in flights:
             for access in ranges:
                 self._meet(flight, access, issue.operation.number, note, pe, is_async=is_async)
         if is_async:
             fills = receives and isinstance(destination, Walk) and bool(ranges)
-            flights.append(Flight(issue, ranges, joins, fills))
+            flights.append(Flight(issue, ranges, joins, frozenset(registers), fills))
             return flights[-1]
         self._joins[pe.number] += receives  # its task waits for what comes
         return None
+
+    def load(self, pe: PE, register: tuple[int, int], where: int) -> None:
+        """Find operations in flight that use a register, by its file and number, which is loaded again."""
+        for flight in self._flights.get(pe.number, ()):
+            is_certain = flight.joins == self._joins[pe.number]
+            if register not in flight.registers or (flight.done <= pe.now and not is_certain):
+                continue
+            user = flight.issue.user
+            values = (user.operation, user.task, user.where, *register)
+            record = self._machine.finding(pe, Code.RELOADED_IN_FLIGHT, where, *values)
+            record["cycle"] = pe.now
+            if flight.done < NEVER or is_certain:
+                self._machine.note_warning(record)
+            else:
+                flight.keep(Late(pe.now, Code.RELOADED_IN_FLIGHT, where, record))
 
     def _meet(self, flight: Flight, access: Range, later: int, note: Any, pe: PE, *, is_async: bool) -> None:
         is_certain = flight.joins == self._joins[pe.number]
@@ -204,7 +237,7 @@ class Races:
         earlier = flight.issue.user
         for used in flight.ranges:
             common = used.words & access.words
-            if not common or not (used.writes or access.writes):
+            if not common or not (used.writes or access.writes) or (used.is_fifo and access.is_fifo):
                 continue
             bits = access.writes * LATER_WRITES | used.writes * EARLIER_WRITES | is_async * LATER_IS_ASYNC
             record = note(earlier.operation, earlier.task, earlier.where, min(common), bits, later)

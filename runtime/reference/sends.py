@@ -35,18 +35,14 @@ class Send:
     settled: bool = field(default=False)
     """True if it is known what is left to wait for; from then on its end is acted upon."""
     tail: int = field(init=False)
-    """Cycles from when its last wavelet leaves to its end, if that is held back: it does not end before."""
+    """Cycles from when its last wavelet leaves to its end, if it ends behind that."""
 
     def __post_init__(self) -> None:
         self.tail = max(0, self.done - self.own)
 
-    def ends(self, time: int) -> int:
-        """Return when it ends at the earliest if its last wavelet leaves no earlier than at a time."""
-        return time + self.tail if time > self.own else self.done
-
-    def leaves(self, time: int) -> None:
-        """Note that its last wavelet leaves no earlier than at a time."""
-        self.done = max(self.done, self.ends(time))
+    def may_leave(self, time: int) -> None:
+        """Note that there is no room for its last wavelet before a time: it does not end before, either."""
+        self.done = max(self.done, time + self.tail)
 
     def accept(self, time: int) -> bool:
         """Note that it may end from a time on, as a receiver or the network sees it; return True if that was the last.

@@ -345,20 +345,30 @@ def _task_may_take(of: Subject) -> str:
 
 
 def _used_in_flight(of: Subject) -> str:
-    operation, task, where, word, bits, later = of.values
+    word, bits, later = of.values[3:]
     does = "writes" if bits & LATER_WRITES else "reads"
     uses = "writes" if bits & EARLIER_WRITES else "reads"
     who = f"this {'store' if bits & LATER_WRITES else 'load'}" if later == NONE else of.doing_of(later)
+    other, remedy = _in_flight(of)
+    return f"{who} {does} {of.element(word)} on {of.here} while {other}, {uses} it; {remedy}"
+
+
+def _in_flight(of: Subject) -> tuple[str, str]:
+    """Return the asynchronous operation that the first three values are of, and how to wait for its end."""
+    operation, task, where = of.values[:3]
     place = of.where(where)
-    other = f"{of.operation(operation, task)}{f' at {place}' if place else ''}"
+    other = f"{of.operation(operation, task)}{f' at {place}' if place else ''}, which is asynchronous"
     end = of.ended(operation)
     if not end:
-        remedy = "give that operation a task to activate or unblock when it has ended, and do it there"
-    elif end == of.task(of.finding.task):
-        remedy = f"@{end} has started for another reason: let nothing else start it before that has ended"
-    else:
-        remedy = f"do it in @{end}, which starts when that has ended"
-    return f"{who} {does} {of.element(word)} on {of.here} while {other}, which is asynchronous, {uses} it; {remedy}"
+        return other, "give that operation a task to activate or unblock when it has ended, and do it there"
+    if end == of.task(of.finding.task):
+        return other, f"@{end} has started for another reason: let nothing else start it before that has ended"
+    return other, f"do it in @{end}, which starts when that has ended"
+
+
+def _reloaded_in_flight(of: Subject) -> str:
+    other, remedy = _in_flight(of)
+    return f"{of.register(*of.values[3:5])} is loaded again on {of.here} while {other}, uses it; {remedy}"
 
 
 def _reads_unwritten(of: Subject) -> str:
@@ -706,6 +716,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.ORDER_OF_SENDERS: _order_of_senders,
     Code.STARTS_UNBLOCKED: _starts_unblocked,
     Code.UNBLOCKS_AGAIN: _unblocks_again,
+    Code.RELOADED_IN_FLIGHT: _reloaded_in_flight,
     Code.NEVER_STARTS: _never_starts,
 }
 """The sentence of every code but `NOTHING`."""

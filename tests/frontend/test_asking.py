@@ -92,6 +92,17 @@ def test_outlined_functions_are_emitted_once(csl: Csl) -> None:
     assert both(csl, text, 5).emitted_bodies == 2
 
 
+def test_loops_of_tail_calls_are_emitted_once(csl: Csl) -> None:
+    """What is asked while a loop is emitted that is emitted again is asked of each program."""
+    text = """
+    fn there(x: u16) void { if (x == 0) { return; } result += x; back(x - 1); }
+    fn back(x: u16) void { if (x % 3 == 0) { there(x / 2); return; } if (x == 0) { return; } back(x - 1); }
+    task go() void { there(result); }
+    comptime { @bind_local_task(go, @get_local_task_id(8)); @activate(@get_local_task_id(8)); }
+    """
+    assert both(csl, text, 6).emitted_bodies == 1
+
+
 def test_results_of_calls_at_compile_time_keep_the_bits_of_floats(csl: Csl) -> None:
     """Zeros of both signs are equal, and are not the same argument."""
     text = """
@@ -137,6 +148,7 @@ FRAGMENTS = {
     "a pointer to a function": "if (result > 3) { chosen = thrice; } result = chosen(result);",
     "recursion": "result = down(result);",
     "a loop of tail calls": "result = around(result, 0);",
+    "functions that go on with each other": "result = there(result, 0);",
     "a DSD": "@mov16(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{id % 2 + 1} -> numbers[i] }), result);",
     "a variable DSD": "held = @set_dsd_length(held, result); @mov16(held, 3);",
     "a queue": "@mov16(@get_dsd(fabout_dsd, .{ .extent = 2, .fabric_color = @get_color(id % 3 + 4), "
@@ -164,6 +176,11 @@ fn thrice(x: u16) u16 { return 3 * x + id % 2; }
 var chosen: *const fn(u16) u16 = twice;
 fn down(x: u16) u16 { if (x == 0) { return 0; } return down(x - 1) + x; }
 fn around(x: u16, sum: u16) u16 { if (x == 0) { return sum; } return around(x - 1, sum + x); }
+fn there(x: u16, sum: u16) u16 { if (x == 0) { return sum; } return back(x - 1, sum + id % 2); }
+fn back(x: u16, sum: u16) u16 {
+  if (x > 5) { return back(x - 2, sum); }
+  return if (x == 0) 3 else there(x - 1, sum);
+}
 task done() void { result += 1; }
 comptime { @bind_local_task(done, done_id); }
 """

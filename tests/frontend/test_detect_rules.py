@@ -84,7 +84,8 @@ DO_IT = "do it in @ended, which starts when that has ended"
 GIVE_A_TASK = "give that operation a task to activate or unblock when it has ended, and do it there"
 
 ROWS: dict[str, tuple[tuple[str, ...], str, str, str, str]] = {
-    # Architectures, declarations, the wrong and the right body of `main`, what is said.
+    # Architectures, declarations, the wrong and the right body of `main`, what is said. What is before " ## " in a body
+    # stands for AGAIN in the declarations.
     "DSD-044": (
         BOTH,
         "",
@@ -225,14 +226,55 @@ ROWS: dict[str, tuple[tuple[str, ...], str, str, str, str]] = {
         "@mov16(low, from, .{ .async = true, .activate = ended });\n @mov16(wire, given);\n @mov16(high, from2, .{ .async = true });",
         "element 0 of @a .*" + IN_FLIGHT.format(RECEIVES, DO_IT),
     ),
+    "the memory of a FIFO that is pushed": (
+        BOTH,
+        f"{FIFO}{TASKS} task ended() void {{ room[1] = 5; @mov16(high, fifo); }} task other() void {{}}",
+        "@mov16(fifo, from, .{ .async = true, .activate = ended }); //2\n @mov16(wire, given);\n out[0] = room[1]; //1",
+        "room[1] = 5;\n @mov16(fifo, from, .{ .async = true, .activate = ended });\n @mov16(wire, given);",
+        "element 1 of @room .*" + IN_FLIGHT.format(RECEIVES, DO_IT),
+    ),
+    "the memory of a FIFO that is popped": (
+        BOTH,
+        f"{FIFO}{TASKS} const places = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> room[2 * i + 1] }}); task ended() void {{ @mov16(places, 1); }} task other() void {{}}",
+        "@mov16(fifo, low);\n @mov16(wire, fifo, .{ .async = true, .activate = ended }); //2\n @mov16(places, 1); //1\n @mov16(high, from);",
+        "@mov16(fifo, low);\n @mov16(wire, fifo, .{ .async = true, .activate = ended });\n @mov16(high, places);\n @mov16(fifo, high);\n @mov16(high, from);",
+        "element 1 of @room .*" + IN_FLIGHT.format(SENDS, DO_IT),
+    ),
+    "the memory of a FIFO that is received into": (
+        BOTH,
+        f"{FIFO}{TASKS} const places = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> room[i + 4] }}); task ended() void {{ @mov16(fifo, low); }} task other() void {{}}",
+        "@mov16(places, from, .{ .async = true, .activate = ended }); //2\n @mov16(wire, given);\n @mov16(fifo, low); //1",
+        "@mov16(fifo, low);\n @mov16(places, from, .{ .async = true, .activate = ended });\n @mov16(wire, given);",
+        "element 4 of @room .*" + IN_FLIGHT.format(RECEIVES, DO_IT),
+    ),
+    "a register that is loaded again": (
+        BOTH,
+        f"{TASKS} task ended() void {{ @load_to_dsr(src, high); @mov16(low, src); }}\ntask other() void {{\n @mov16(wire, src, .{{ .async = true, .activate = ended }}); //2\n @load_to_dsr(AGAIN, high); //1\n @mov16(low, from); }}",
+        "src ## @load_to_dsr(src, given); @activate(other_id);",
+        "@get_dsr(dsr_src1, 3) ## @load_to_dsr(src, given); @activate(other_id);",
+        r"src1 register 2 is loaded again on PE \(0, 0\) while mov16 in @other at pe\.csl:LINE2:\d+, which is asynchronous, uses it; do it in @ended",
+    ),
+    "a register that is loaded again before the end": (
+        BOTH,
+        f"{TASKS} task ended() void {{}}\ntask other() void {{\n @mov16(dest, from, .{{ .async = true }}); //2\n @mov16(wire2, given); @mov16(high, from2);\n @load_to_dsr(AGAIN, high); //1\n @mov16(wire, given); }}",
+        "dest ## @load_to_dsr(dest, low); @activate(other_id);",
+        "dest2 ## @load_to_dsr(dest, low); @activate(other_id);",
+        r"dest register 2 is loaded again on PE \(0, 0\) while mov16 in @other at pe\.csl:LINE2:\d+, which is asynchronous, uses it; give that operation a task",
+    ),
     "a task that is not blocked again": (
         BOTH,
         f"{TASKS} comptime {{ @block(ended_id); }}\ntask other() void {{}}\ntask ended() void {{ //1\n AGAIN\n count += 1;\n if (count == 1) {{ round(); }} }}\nfn round() void {{\n @mov16(low, from, .{{ .async = true, .unblock = ended }}); //2\n @activate(ended_id);\n @mov16(wire, given, .{{ .async = true }});\n}}",
         "round();",
-        "@block(ended_id) round();",
+        "@block(ended_id); ## round();",
         r"@ended starts on PE \(0, 0\) before mov16 in @ended at pe\.csl:LINE2:\d+ has ended, which is asynchronous and unblocks it.*@block it in a comptime block, and again",
     ),
 }
+
+
+def program_of(declarations: str, body: str) -> str:
+    """Return a program, of declarations and the body of `main`."""
+    again, _, body = body.rpartition(" ## ")
+    return f"{PROGRAM}{declarations.replace('AGAIN', again)}\nfn main() void {{\n{body}\n}}\n"
 
 
 def line_of(text: str, mark: str) -> int | None:
@@ -264,12 +306,9 @@ def test_is_found(
     """Once, at its place; and nothing in the right twin."""
     monkeypatch.setenv("LOOM_EXECUTOR", executor)
     _, declarations, wrong, right, message = ROWS[name]
-    text = f"{PROGRAM}{declarations.replace('AGAIN', '')}\nfn main() void {{\n{wrong}\n}}\n"
+    text = program_of(declarations, wrong)
     lines = found_in(csl, capsys, text, arch)
     assert len(lines) == 1, lines
     assert lines[0].startswith(f"pe.csl:{line_of(text, '//1')}:")
     assert re.search(message.replace("LINE2", str(line_of(text, "//2"))), lines[0]), lines[0]
-    again = "@block(ended_id);" if right.startswith("@block") else ""
-    right = right.removeprefix("@block(ended_id) ")
-    twin = f"{PROGRAM}{declarations.replace('AGAIN', again)}\nfn main() void {{\n{right}\n}}\n"
-    assert found_in(csl, capsys, twin, arch) == []
+    assert found_in(csl, capsys, program_of(declarations, right), arch) == []

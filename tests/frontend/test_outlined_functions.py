@@ -111,3 +111,27 @@ fn slot(comptime inside: i16) i16 {{
 fn main() void {{ {first} out[0] = slot(1); out[1] = slot(0); }}
 """
     assert csl.run(pe, {"out": "i16"})["out"].tolist() == [11, 10]
+
+
+def test_long_functions_that_call_each_other_stand_once_for_each_entry(csl: Csl) -> None:
+    """Phases that go back to what chose them are iterations in the function that is outlined, not in copies of it."""
+    lines = "\n".join(f"  out[{k % 4}] = out[{k % 4}] * {k + 3} + phase;" for k in range(LONG))
+    phases = "\n".join(f"fn phase_{k}() void {{\n{lines}\n  out[{k % 4}] += {k}; choose();\n}}" for k in range(5))
+    chosen = "\n".join(f"  else if (phase == {k + 1}) {{ phase_{k}(); }}" for k in range(5))
+    again = "\n".join(f"  else if (phase == {k + 6}) {{ phase_{k}(); }}" for k in range(5))
+    pe = f"""
+var out = [4]i16 {{ 1, 2, 3, 4 }};
+var phase: i16 = 0;
+fn choose() void {{ phase += 1; if (phase > 10) {{ return; }}\n{chosen}\n{again} }}
+{phases}
+fn main() void {{ if (out[0] == 1) {{ choose(); }} else {{ choose(); }} }}
+"""
+    found = calls_in(compiled(csl, pe))
+    assert found == {"choose": [], "main": ["choose", "choose"]}
+    out = np.array([1, 2, 3, 4], np.int16)
+    with np.errstate(over="ignore"):
+        for phase in range(1, 11):
+            for k in range(LONG):
+                out[k % 4] = out[k % 4] * np.int16(k + 3) + np.int16(phase)
+            out[(phase - 1) % 5 % 4] += np.int16((phase - 1) % 5)
+    assert csl.run(pe, {"out": "i16"})["out"].tolist() == out.tolist()

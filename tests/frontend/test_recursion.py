@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from xdsl.dialects import scf
 import loomir
 from loomir.backend.csl import source_of
 from loomir.dialects import wse
+from loomir.frontend import calls
 from loomir.frontend.compilation import CompiledLayout, compile_layout
 
 from .harness import Csl
@@ -464,6 +466,153 @@ def test_a_task_that_is_activated_again_is_no_recursion(csl: Csl) -> None:
     made = csl.start(text, {"out": "i16"})
     made.launch("main")
     assert made.get("out")[0, 0].tolist() == [100]
+
+
+# Random functions that go on with each other: many loops of tail calls, one inside the other or sharing functions.
+
+INPUTS = (0, 1, 6, 13, 20, 31, 47)
+
+
+class Jumps:
+    """Functions of (n, s), each of which takes some of n and goes on with another one, as remainders of n say."""
+
+    def __init__(self, seed: int) -> None:
+        choose = random.Random(seed)
+        count = choose.randint(2, 5)
+
+        def jump() -> tuple[int, int, int, int]:
+            """Return the function to go on with, and what `s` is multiplied by, what is added and what n loses."""
+            return choose.randrange(count), choose.randint(1, 3), choose.randint(0, 9), choose.randint(1, 3)
+
+        def arm() -> tuple[int, int, bool, tuple[int, int, int, int]]:
+            """Return the divisor and remainder that choose a jump, and if three numbers are tried in a loop."""
+            divisor = choose.randint(2, 5)
+            return divisor, choose.randrange(divisor), choose.random() < 0.2, jump()
+
+        self.functions = [([arm() for _ in range(choose.randint(1, 3))], jump()) for _ in range(count)]
+
+    def text(self, *, by_globals: bool) -> str:
+        """Return the functions: of parameters, or of the globals `n` and `s`."""
+
+        def go(jump: tuple[int, int, int, int], more: str = "") -> str:
+            target, factor, summand, lost = jump
+            if by_globals:
+                return f"s = s * {factor} + {summand}{more}; n -= {lost}; f{target}(); return;"
+            return f"return f{target}(n - {lost}, s * {factor} + {summand}{more});"
+
+        lines: list[str] = []
+        for number, (arms, last) in enumerate(self.functions):
+            lines.append(
+                f"fn f{number}() void {{ if (n <= 0) {{ s += {number}; return; }}"
+                if by_globals
+                else f"fn f{number}(n: i32, s: i32) i32 {{ if (n <= 0) {{ return s + {number}; }}"
+            )
+            for divisor, remainder, in_loop, jump in arms:
+                if in_loop:
+                    inside = f"if ((n + k) % {divisor} == {remainder}) {{ {go(jump, ' + k')} }}"
+                    lines.append(f"for (@range(i32, 3)) |k| {{ {inside} }}")
+                else:
+                    lines.append(f"if (n % {divisor} == {remainder}) {{ {go(jump)} }}")
+            lines.append(f"{go(last)} }}")
+        return "\n".join(lines)
+
+    def result(self, n: int) -> int:
+        """Return what the functions make of n, as a 32-bit number."""
+        s, at = np.array(1, np.int32), 0
+        while n > 0:
+            arms, (target, factor, summand, lost) = self.functions[at]
+            for divisor, remainder, in_loop, jump in arms:
+                hits = [k for k in range(3 if in_loop else 1) if (n + k) % divisor == remainder]
+                if hits:
+                    target, factor, summand, lost = jump
+                    summand += hits[0]
+                    break
+            s, at, n = s * np.int32(factor) + np.int32(summand), target, n - lost
+        return int(s + np.int32(at))
+
+
+@pytest.mark.slow
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("outlined", ["in place", "outlined"])
+@pytest.mark.parametrize("by_globals", [False, True], ids=["parameters", "globals"])
+def test_random_tail_calls(
+    csl: Csl, by_globals: bool, outlined: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if outlined == "outlined":
+        monkeypatch.setattr(calls, "MAX_INLINED_NODES", 100)
+        monkeypatch.setattr(calls, "MAX_REPEATED_NODES", 100)
+    jumps = Jumps(seed)
+    call = "n = given[k]; s = 1; f0(); out[k] = s;" if by_globals else "out[k] = f0(given[k], 1);"
+    text = f"""
+    {"var n: i32 = 0; var s: i32 = 0;" if by_globals else ""}
+    {jumps.text(by_globals=by_globals)}
+    var given = [{len(INPUTS)}]i32 {{ {", ".join(map(str, INPUTS))} }};
+    var out: [{len(INPUTS)}]i32;
+    fn main() void {{ for (@range(i16, {len(INPUTS)})) |k| {{ {call} }} }}
+    """
+    with np.errstate(over="ignore"):
+        expected = [jumps.result(n) for n in INPUTS]
+    assert csl.run(text, {"out": "i32"})["out"].tolist() == expected, text
+
+
+def test_functions_that_all_go_on_with_each_other_are_one_loop(csl: Csl) -> None:
+    """Each of the functions leads back to each: loops inside loops would be more than can be emitted."""
+    count = 9
+    going_on = "".join(f"if (n % {count} == {k}) {{ f{k}(n - {k + 1}); return; }} " for k in range(count))
+    begun = "if (n < 1) { return; }"
+    functions = "\n".join(f"fn f{k}(n: i16) void {{ {begun} out[{k}] += n; {going_on} }}" for k in range(count))
+    text = f"var out = @zeros([{count}]i16); var start: i16 = 500;\n{functions} fn main() void {{ f0(start); }}"
+    program = compiled(csl, text)
+    assert (calls_in(program), loops_in(program)) == ({"main": []}, 1)
+    expected = [0] * count
+    at, n = 0, 500
+    while n > 0:
+        expected[at] += n
+        at, n = n % count, n - n % count - 1
+    assert csl.run(text, {"out": "i16"})["out"].tolist() == [(x + 0x8000) % 0x10000 - 0x8000 for x in expected]
+
+
+def test_a_loop_inside_that_goes_on_with_the_one_around_it(csl: Csl) -> None:
+    """`g` takes a pointer to a variable of `f`, so that it cannot be an iteration beside those of `f`."""
+    text = """
+    var out = @zeros([1]i16);
+    var start: i16 = 40;
+    fn f(n: i16) void { if (n <= 0) { return; } var local: i16 = n; g(&local, n - 1); }
+    fn g(p: *i16, n: i16) void { p.* += 1; if (n % 3 == 0) { out[0] += p.*; f(n - 1); return; } g(p, n - 1); }
+    fn main() void { f(start); }
+    """
+    assert (calls_in(compiled(csl, text)), loops_in(compiled(csl, text))) == ({"main": []}, 2)
+    n, out = 40, 0
+    while n > 0:
+        local, n = n + 1, n - 1
+        while n % 3:
+            local, n = local + 1, n - 1
+        out, n = out + local, n - 1
+    assert csl.run(text, {"out": "i16"})["out"].tolist() == [out]
+
+
+KNOWN_AT_FIRST = """
+var out = @zeros([1]i16);
+const table = [3]i16 { 10, 20, 30 };
+var next: i16 = 2;
+var start: i16 = 20;
+fn f(n: i16, k: i16) void { if (n <= 0) { return; } g(n - 1, k); }
+fn g(n: i16, k: i16) void { if (n > 12) { f(n - 1, next); return; } out[0] += table[k]; f(n - 1, k); }
+"""
+"""The first call passes 5, with which `table[k]` is an error; no call that comes there does."""
+
+
+def test_what_a_loop_takes_as_known_at_first_leads_to_no_error(csl: Csl) -> None:
+    text = f"{KNOWN_AT_FIRST} fn main() void {{ f(start, 5); }}"
+    assert csl.run(text, {"out": "i16"})["out"].tolist() == [6 * 30]
+
+
+def test_it_is_no_error_beside_others_either(csl: Csl) -> None:
+    bad = "fn h(n: i16) void { if (n > 0) { missing = n; h(n - 1); } }"
+    with pytest.raises(loomir.LoomError) as raised:
+        compiled(csl, f"{KNOWN_AT_FIRST} {bad} fn main() void {{ wrong = 3; f(start, 5); h(start); }}")
+    assert [name for name in ("missing", "wrong", "index") if name in str(raised.value)] == ["missing", "wrong"]
 
 
 def test_endless_tail_recursion_is_stopped_like_a_loop(csl: Csl) -> None:

@@ -138,16 +138,19 @@ def ends(case: Case, issues: list[int], receives: list[int]) -> list[int]:
     take: list[int] = []
     found: list[int] = []
     for issue, (count, _, slow) in zip(issues, case.sends, strict=True):
-        rate, own = multiplied if slow else 1, 0
+        rate, own, credit = multiplied if slow else 1, 0, 0
+        begins = issue if case.asynchronous else issue + timing.send_setup
         for k in range(count):
-            number, own = len(leave), issue + timing.inject + k * rate
+            number, own = len(leave), begins + timing.inject + k * rate
             credit = take[number - capacity] + case.hops * timing.hop if number >= capacity else 0
             leave.append(max(own, credit))
             from_, pace = ready[number]
             take.append(max(leave[-1] + latency, from_, next_))
             next_ = take[-1] + pace
-        done = issue + (timing.inject if case.asynchronous else timing.send_setup) + count * rate
-        found.append(done + leave[-1] - own)
+        if case.asynchronous:
+            found.append(begins + timing.inject + count * rate + leave[-1] - own)
+        else:
+            found.append(max(begins + count * rate, credit))
     return found
 
 
@@ -244,21 +247,24 @@ def test_the_slowest_receiver_of_a_multicast_holds_the_others_back(
     wanted: list[int] = []
     for issue, (count, _, slow) in zip(issues[0], case.sends, strict=True):
         rate = multiplied if slow else 1
-        own = 0
+        begins = issue if case.asynchronous else issue + timing.send_setup
+        own, credits_ = 0, [0]
         for k in range(count):
-            number, own = len(leave), issue + timing.inject + k * rate
-            credits_ = [own]
+            number, own = len(leave), begins + timing.inject + k * rate
+            credits_ = [0]
             for x, taken in enumerate(take):
                 held = target.output_queue_words[2] + target.input_queue_words[2] + (x + 1) * timing.link_words
                 if number >= held:
                     credits_.append(taken[number - held] + (x + 1) * timing.hop)
-            leave.append(max(credits_))
+            leave.append(max(own, *credits_))
             for x, taken in enumerate(take):
                 from_, pace = ready[x][number]
                 taken.append(max(leave[-1] + (x + 1) * timing.hop + timing.ramp, from_, free[x]))
                 free[x] = taken[-1] + pace
-        done = issue + (timing.inject if case.asynchronous else timing.send_setup) + count * rate
-        wanted.append(done + leave[-1] - own)
+        if case.asynchronous:
+            wanted.append(begins + timing.inject + count * rate + leave[-1] - own)
+        else:
+            wanted.append(max(begins + count * rate, *credits_))
     lags = {time - timing.task_start - end for time, end in zip(tasks, wanted, strict=True)}
     assert len(lags) == 1 and 0 <= min(lags) <= 2
     assert [int(clock) - end for clock, end in zip(machine.clocks[0, 1:], free, strict=True)] == [0] * len(free)

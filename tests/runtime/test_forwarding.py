@@ -113,16 +113,17 @@ def test_a_slow_receiver_holds_back_who_passes_on_and_who_sends(
     takes: list[int] = []
     ends: list[int] = []
     for issue, count in zip(issues[0], sends, strict=True):
-        own = 0
+        begins, back = issue + timing.send_setup, 0
         for k in range(count):
-            n, own = len(leave), issue + timing.inject + k
-            leave.append(max(own, passes[n - held[0]] + timing.hop if n >= held[0] else 0))
+            n = len(leave)
+            back = passes[n - held[0]] + timing.hop if n >= held[0] else 0
+            leave.append(max(begins + timing.inject + k, back))
             ready = passes[-1] + pace if passes else issues[1][0] + timing.receive_setup
             credit = takes[n - held[1]] + timing.hop - timing.inject if n >= held[1] else 0
             passes.append(max(leave[-1] + latency, ready, credit))
             there = passes[-1] + timing.inject + latency
             takes.append(max(there, starts[n] + timing.receive_setup, takes[-1] + 1 if takes else 0))
-        ends.append(issue + timing.send_setup + count + leave[-1] - own)
+        ends.append(max(begins + count, back))
     assert issues[0][1:] == ends[:-1]
     assert machine.clocks[0].tolist() == [ends[-1], passes[-1] + pace, takes[-1] + 1]
 

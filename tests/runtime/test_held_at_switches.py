@@ -99,15 +99,15 @@ def ends(row: Row, trace: bytes) -> tuple[int, int]:
     last = closed + row.behind + 1
     issued, reads = issues(trace, 0)[0], issues(trace, last)[0] + timing.receive_setup
     gate = issues(trace, closed)
-    opened = gate[0] + timing.inject
+    opened = gate[0] + timing.send_setup + timing.inject
     copy = gate[1] + timing.receive_setup if row.copies else 0
     passed: list[list[int]] = [[] for _ in range(last + 1)]
     takes: list[int] = []
     copies: list[int] = []
-    leave = 0
+    credit = 0
     for k in range(row.sent):
-        own = issued + timing.inject + k
-        leave = max(own, passed[0][k - OUT] + hop if k >= OUT else 0)
+        own = issued + timing.send_setup + timing.inject + k
+        credit = passed[0][k - OUT] + hop if k >= OUT else 0
         at = own
         for x in range(last + 1):
             when = [at, passed[x][-1] + 1 if k else opened + 1 if x == closed else 0]
@@ -122,9 +122,8 @@ def ends(row: Row, trace: bytes) -> tuple[int, int]:
             if x == closed:
                 copies.append(max(passed[x][k] + timing.ramp, copies[-1] + 1 if k else copy))
         takes.append(max(passed[last][k] + timing.ramp, takes[-1] + 1 if k else reads))
-        assert leave <= passed[0][k]
-    own_end = issued + timing.send_setup + row.sent
-    return own_end + leave - (issued + timing.inject + row.sent - 1), takes[-1] + 1
+        assert max(own, credit) <= passed[0][k]
+    return max(issued + timing.send_setup + row.sent, credit), takes[-1] + 1
 
 
 def run(row: Row) -> tuple[Machine, bytes]:

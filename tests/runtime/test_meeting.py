@@ -125,30 +125,31 @@ def shared(
     own_words, words = machine.output_queue_words[2] + timing.link_words, machine.input_queue_words[2]
     owns: list[list[int]] = []
     for (x, y), (count, *_) in sends.items():
-        first = issues[f"PE ({x}, {y})"] + timing.inject
+        first = issues[f"PE ({x}, {y})"] + timing.send_setup + timing.inject
         owns.append([first + k for k in range(count)])
     ports = [list(SENDERS).index(place) for place in sends]
     leaves: list[list[int]] = [[] for _ in owns]
+    credits_ = [0 for _ in owns]
     enters: list[list[int]] = [[] for _ in owns]
     takes: list[int] = []
     log: list[int] = []
 
-    def leaves_next(k: int) -> int:
+    def credit(k: int) -> int:
         number = len(leaves[k])
-        credit = enters[k][number - own_words] + timing.hop if number >= own_words else 0
-        return max(owns[k][number], credit)
+        return enters[k][number - own_words] + timing.hop if number >= own_words else 0
 
     while any(len(own) > len(leave) for own, leave in zip(owns, leaves, strict=True)):
         left = [k for k, own in enumerate(owns) if len(own) > len(leaves[k])]
-        leave, _, k = min((leaves_next(k), ports[k], k) for k in left)
+        leave, _, k = min((max(owns[k][len(leaves[k])], credit(k)), ports[k], k) for k in left)
+        credits_[k] = credit(k)
         came = leave + timing.hop + timing.ramp
         leaves[k].append(leave)
         enters[k].append(max(came, takes[-words]) if len(takes) >= words else came)
         takes.append(max(came, takes[-1] + 1 if takes else issues["PE (1, 1)"] + timing.receive_setup))
         log.append(k)
     ends = [
-        issues[f"PE ({x}, {y})"] + timing.send_setup + len(own) + leave[-1] - own[-1]
-        for (x, y), own, leave in zip(sends, owns, leaves, strict=True)
+        max(issues[f"PE ({x}, {y})"] + timing.send_setup + len(own), credit)
+        for (x, y), own, credit in zip(sends, owns, credits_, strict=True)
     ]
     return log, ends
 

@@ -97,8 +97,8 @@ def test_what_a_straight_receiver_sends_on_does_not_overtake_the_branch_that_tur
     assert begins["c_came"] < begins["d_came"]
 
 
-@pytest.mark.parametrize(("arch", "cycles"), [("wse2", 2 + 2 * 1 + 2 + 3), ("wse3", 7 + 2 * 2 + 33 + 3)])
+@pytest.mark.parametrize(("arch", "cycles"), [("wse2", 16 + 2 + 2 * 1 + 2 + 3), ("wse3", 16 + 7 + 2 * 2 + 33 + 3)])
 def test_cycles_from_a_send_to_the_task_behind_a_turn(arch: str, cycles: int) -> None:
-    """Out, two hops with a turn between them, down the ramp, and the start of the task."""
+    """Set up, out, two hops with a turn between them, down the ramp, and the start of the task."""
     _, begins, issued = run(arch, forwards=False)
     assert begins["c_came"] - issued == cycles

@@ -248,6 +248,24 @@ def test_overlapping_operands(data, seed: int, grid: str) -> None:
     check(name, grid, operands[0], sources, seed)
 
 
+@settings(SETTINGS, max_examples=examples(60))
+@given(data=st.data(), seed=st.integers(0, 1 << 30))
+def test_every_second_element(data, seed: int) -> None:
+    """Blocks of vectors, what is left behind them, elements between and operands that meet."""
+    name = data.draw(st.sampled_from(["fadds", "fmacs", "faddh", "add16", "sll16", "mov16", "fmovs", "mov32", "fnegh"]))
+    entry = OPERATIONS[name]
+    extent = data.draw(st.integers(1, 20))
+    starts = st.sampled_from([0, 1, 2, 7, 8])
+    operands = [
+        Walk(kind, data.draw(starts) * (1 if WIDTH[kind] == 2 else 5), [2], [extent], False)
+        for kind in (entry.destination, *entry.sources)
+    ]
+    sources: list[Walk | float | int] = list(operands[1:])
+    for position in entry.scalar_only:
+        sources[position] = 0.5
+    check(name, "one", operands[0], sources, seed)
+
+
 @pytest.mark.parametrize(
     ("name", "kind"), [("fadds", "f32"), ("faddh", "f16"), ("add16", "i16"), ("fmaxs", "f32"), ("fmulh", "f16")]
 )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from fractions import Fraction
+from io import BytesIO
 from math import ceil
 from random import Random
 from typing import Any
 
 import pytest
 
-from loomir import LoomError
+from loomir import LoomError, targets
 from loomir.host import machines
+from loomir.operations.dsd_table import OPERATIONS
 from loomir.operations.prices import of
 from loomir.targets.model import PRICES
 
@@ -50,9 +53,12 @@ BODIES = {
 def module(code: str) -> str:
     return f"""
     flow.fabric @prices target "wse3" grid 1 by 1 {{
-      flow.units @cell on [:, :] words 64 {{
+      flow.units @cell on [:, :] words 256 {{
         flow.buffer @a at 0 : memref<4xi16>
         flow.buffer @f at 4 : memref<4xf32>
+        flow.buffer @f32 at 12 : memref<64xf32>
+        flow.buffer @f16 at 12 : memref<64xf16>
+        flow.buffer @i16 at 12 : memref<64xi16>
         flow.func @nothing() {{ flow.return }}
         flow.func @main(%n: i16, %y: f32) {{
           %zero = arith.constant 0 : index
@@ -74,6 +80,30 @@ def cycles(code: str, prices: dict[str, Any]) -> int:
     machine.launch("main", [2, 1.5])
     machine.run()
     return machine.cycles
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, -1, -2])
+@pytest.mark.parametrize("name", ["fmovs", "fadds", "fmuls", "fmovh", "add16"])
+def test_strides_cost_what_the_target_says(name: str, stride: int) -> None:
+    """`Timing.element_cycles`, of as many elements as there are, whichever way an operation is computed."""
+    row = OPERATIONS[name]
+    kinds = (row.destination, *row.sources)
+    strides = (stride,) * len(kinds)
+    each = targets.get("wse3").timing.element_cycles(
+        row.function, tuple(int(kind[1:]) for kind in kinds), strides, name
+    )
+
+    def taken(count: int) -> int:
+        start = 0 if stride > 0 else -stride * (count - 1)
+        streams = [
+            f"%s{place} = flow.stream @{kind} at {start} strides [{stride}] extents [{count}] : !flow.stream<{kind}>"
+            for place, kind in enumerate(kinds)
+        ]
+        types = ", ".join(f"!flow.stream<{kind}>" for kind in kinds)
+        operands = ", ".join(f"%s{place}" for place in range(len(kinds)))
+        return cycles("\n".join([*streams, f"flow.apply {name} {operands} : {types}"]), {})
+
+    assert taken(21) - taken(1) == ceil(21 * each) - ceil(each)
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -200,9 +230,23 @@ def test_operations_on_registers_alone_have_a_setup_of_their_own(sends: str, rec
     """A descriptor that is given as such, and not by its register, makes an operation an ordinary one."""
     end = int(bool(receives))
     for other in ("memory_setup", "send_setup", "receive_setup", "register_setup"):
-        # So long that wavelets are there before.
+        # So long that wavelets are there before, or, where that of the sender grows, behind its setup.
         short, long = (clocks_of(sends, receives, {other: setup})[end] for setup in (1000, 3000))
-        assert long - short == 2000 * (other == name)
+        is_charged = other == name or (receives != "" and other == "register_setup")
+        assert long - short == 2000 * is_charged
+
+
+@pytest.mark.parametrize(("source", "setup"), [("%from", 100), ("%walk", 1000)])
+def test_wavelets_leave_behind_the_setup(source: str, setup: int, executor: str) -> None:
+    trace = BytesIO()
+    prices = of(NOTHING | {"inject": 5, "register_setup": 100, "send_setup": 1000})
+    text = REGISTERS.format(sends=f"flow.apply fmovs %send, {source} : {TYPES}", receives="")
+    machine = machines.load(parse(text), executor=executor, prices=prices, trace=trace)
+    machine.launch("main", [1.5])
+    machine.run(allow_pending=True)
+    moments = {event["event"]: event["cycle"] for event in map(json.loads, trace.getvalue().splitlines())}
+    assert moments["sent"] - moments["operation"] == setup + 5
+    assert moments["completed"] - moments["operation"] == setup + 4
 
 
 @pytest.mark.slow

@@ -149,6 +149,7 @@ class Simulated:
     """An operation as the simulation has it."""
 
     level: int
+    issued: int
     ready: int
     cost: int
     count: int
@@ -165,13 +166,13 @@ def simulate(operations: list[Simulated], credits_: list[int], capacity: int, un
     for cycle in range(until):
         for its in sorted(operations, key=lambda each: -each.level):
             number = len(its.takes)
-            if number == its.count or cycle < its.ready:
-                continue
-            if its.there is not None and its.there[number] > cycle:
+            if number == its.count or cycle < its.issued:
                 continue
             if its.needs_credits is None:
                 above = [other for other in operations if other.level > its.level]
                 its.needs_credits = any(len(each.takes) < each.count or each.busy > cycle for each in above)
+            if cycle < its.ready or (its.there is not None and its.there[number] > cycle):
+                continue
             if its.needs_credits and number >= capacity and credits_[number - capacity] > cycle:
                 continue
             if any(other.level > its.level and other.busy > cycle for other in operations):
@@ -238,12 +239,13 @@ def test_higher_priorities_go_first(case: Case) -> None:
         cost = SLOW if part.is_slow else 1
         if part.queue == "out":
             can_be_held = any(other > level for other in levels)
-            operations.append(Simulated(level, issue, cost, total, None, None if part.is_sync else can_be_held))
+            ready = issue + timing.send_setup if part.is_sync else issue
+            needs_credits = None if part.is_sync else can_be_held
+            operations.append(Simulated(level, issue, ready, cost, total, None, needs_credits))
         else:
             there = [time + latency for time in times(events, "sent", SIDES[part.queue], "out")]
-            operations.append(
-                Simulated(level, issue + timing.receive_setup, cost, len(there), there, needs_credits=part.passes)
-            )
+            ready = issue + timing.receive_setup
+            operations.append(Simulated(level, issue, ready, cost, len(there), there, needs_credits=part.passes))
     returned = [time + timing.hop - timing.inject for time in south]
     simulate(operations, returned, capacity, 3000)
     for part, its in zip(parts, operations, strict=True):
@@ -261,7 +263,8 @@ def test_higher_priorities_go_first(case: Case) -> None:
         if part.queue != "out":
             assert ends[part.queue] == own
         elif its.needs_credits:
-            assert ends[part.queue] == own + (timing.send_setup if part.is_sync else timing.inject)
+            credit = returned[total - capacity - 1] + timing.inject if total > capacity else 0
+            assert ends[part.queue] == (max(own, credit) if part.is_sync else own + timing.inject)
 
 
 @pytest.mark.parametrize("is_one_task", [True, False])

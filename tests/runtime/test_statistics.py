@@ -173,6 +173,8 @@ ROW = """flow.fabric @row target "wse3" grid 41 by 1 {
     flow.buffer @a at 0 : memref<8xf32>
     flow.queue input @in id 2 colors [@red on [:, :]]
     flow.task local @take id 8 active {
+      %b = flow.stream @a at 0 strides [1] extents [8] : !flow.stream<f32>
+      flow.apply fmovs %b, %b : !flow.stream<f32>, !flow.stream<f32>
       %a = flow.stream @a at 0 strides [1] extents [6] : !flow.stream<f32>
       %i = flow.queue_stream @in extent 6 : !flow.stream<f32>
       flow.apply fmovs %a, %i : !flow.stream<f32>, !flow.stream<f32>
@@ -180,6 +182,14 @@ ROW = """flow.fabric @row target "wse3" grid 41 by 1 {
     }
   }
 }"""
+
+READY = WSE3.task_start + WSE3.memory_setup + 2 + WSE3.receive_setup
+"""When its receivers are, which move 8 words in memory first."""
+
+
+def come_to(x: int) -> int:
+    """Return when the first wavelet of the row comes to a PE."""
+    return WSE3.task_start + WSE3.send_setup + WSE3.inject + x * WSE3.hop + WSE3.ramp
 
 
 def test_a_multicast_in_a_row(executor: str) -> None:
@@ -192,17 +202,16 @@ def test_a_multicast_in_a_row(executor: str) -> None:
     queues = {(queue.x, queue.kind): queue for queue in found.queues}
     sent = queues[0, "output"]
     assert (sent.sent, sent.taken, sent.waited) == (8, 0, 0)
-    ready = WSE3.task_start + WSE3.receive_setup
     for x in (2, 40):
-        come = WSE3.task_start + WSE3.inject + x * WSE3.hop + WSE3.ramp
+        come = come_to(x)
         # One wavelet a cycle comes, and 6 are taken, one a cycle at most.
-        taken = [max(come, ready) + k for k in range(6)] + [1 << 60] * 2
+        taken = [max(come, READY) + k for k in range(6)] + [1 << 60] * 2
         fill = {time: sum(come + k <= time < taken[k] for k in range(8)) for time in range(200)}
         queue = queues[x, "input"]
-        assert (queue.taken, queue.left, queue.waited) == (6, 2, max(0, come - ready))
+        assert (queue.taken, queue.left, queue.waited) == (6, 2, max(0, come - READY))
         assert (queue.peak, queue.peak_cycle) == (max(fill.values()), max(fill, key=lambda time: fill[time]))
-        assert found.waiting[0, x] == max(0, come - ready)
-        assert found.computing[0, x] == ready + 6
+        assert found.waiting[0, x] == max(0, come - READY)
+        assert found.computing[0, x] == READY + 6
     assert queues[2, "input"].peak > queues[40, "input"].peak and queues[40, "input"].waited > 0
     assert found.computing[0, 0] == WSE3.task_start + WSE3.send_setup + 8
     text = summary(found)
@@ -243,9 +252,8 @@ def test_a_hang_and_what_follows_it(executor: str) -> None:
         machine.run()
     found = statistics(machine)
     check_sums(machine, "hang")
-    come = WSE3.task_start + WSE3.inject + 40 * WSE3.hop + WSE3.ramp
-    assert found.until[0, 40] == come + 4
-    assert found.computing[0, 40] == WSE3.task_start + WSE3.receive_setup + 4
+    assert found.until[0, 40] == come_to(40) + 4
+    assert found.computing[0, 40] == READY + 4
 
 
 def test_an_error_in_the_middle(executor: str) -> None:

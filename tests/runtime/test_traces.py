@@ -183,7 +183,8 @@ def read_again(machine: Machine) -> tuple[int, int]:
 @pytest.mark.parametrize("last", [None, 1000])
 def test_after_a_hang_and_an_error(executor: str, last: int | None) -> None:
     hangs = ROW.replace("extents [6]", "extents [9]").replace("extent 6", "extent 9").replace("8xf32", "9xf32")
-    stops = ROW.replace("flow.return", '%no = arith.constant false\nflow.assert %no, "it ends here"\nflow.return', 1)
+    before, _, after = ROW.rpartition("flow.return")
+    stops = f'{before}%no = arith.constant false\nflow.assert %no, "it ends here"\nflow.return{after}'
     for text, error in ((hangs, Deadlock), (stops, LoomError)):
         trace = BytesIO()
         machine = machines.load(parse(text), executor=executor, trace=trace, trace_last=last)

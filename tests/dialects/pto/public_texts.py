@@ -56,7 +56,7 @@ def texts_of(path: Path) -> Iterator[PublicText]:
         own = [run for run in own if "split-file " not in run] or own
         chip = re.search(r"--pto-arch[= ](\w+)", " ".join(own))
         errors = tuple(_errors(piece))
-        is_wrong = bool(own) and all(re.search(r"\bnot\b.*(ptoas|pto-test-opt|ptobc)", run) for run in own)
+        is_wrong = bool(own) and all(re.search(r"(\bnot\b|^!).*(ptoas|pto-test-opt|ptobc)", run) for run in own)
         is_wrong = is_wrong or "expected-error" in piece
         if name.isdigit() and is_wrong:
             is_wrong = bool(errors) or re.search(r"//\s*[A-Z0-9_]+:", piece) is not None
@@ -86,7 +86,7 @@ def _pieces(text: str, runs: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _errors(piece: str) -> Iterator[str]:
     """Yield what a program's comments expect of its errors."""
-    for match in re.finditer(r"expected-error\S*\s*\{\{(.*?)\}\}", piece):
+    for match in re.finditer(r"expected-error[^{\n]*\{\{(.*?)\}\}", piece):
         yield match[1]
     for match in re.finditer(r"//\s*[A-Z0-9_]*CHECK[-A-Z]*:\s*(.*(?:error|'pto\.|expects|must|requires).*)", piece):
         yield match[1]
@@ -95,12 +95,9 @@ def _errors(piece: str) -> Iterator[str]:
 
 
 def read(text: str, chip: str | None = None) -> ModuleOp:
-    """Return a program, verified; raises LoomError if it is refused. The module is for `chip` if it names none.
-
-    A device that it names besides is no choice of a chip.
-    """
+    """Return a program, verified; raises LoomError if it is refused. The module is for `chip` if it names none."""
     module = parse_ir(context(), text, "public.pto")
-    if chip is not None and "pto.target_arch" not in module.attributes:
+    if chip is not None and not {"pto.target_arch", "pto.device-spec"} & set(module.attributes):
         module.attributes["pto.target_arch"] = StringAttr(chip)
     verify(module)
     return module

@@ -271,7 +271,7 @@ def test_control_instructions_have_the_numbers_of_the_tables() -> None:
 
 
 def test_cycles_of_an_element_are_those_of_the_target() -> None:
-    """Strides 0, 1 and more add what `Timing.element_cycles` says to what the core is given of each operation."""
+    """What the core is given of each operation is more than nothing; test_prices.py has what strides add."""
     for name, (_, _, _, numerator, denominator, *_) in zip(DSD_ROWS, dsd_rows(wse3.TIMING).tolist(), strict=True):
         assert numerator / denominator > 0, name
 

@@ -1,0 +1,109 @@
+"""Types of wavelets: colors on which all that is sent are floats of one type, and received as another.
+
+Integers carry whatever bits there are, so a color on which some are sent or received is left alone. So is one that the
+host sends, and one whose routes swap or change while the program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+from ...diagnostics.locations import location_of
+from ...dialects import dsd, wse
+from ...dialects.machine.code import Bodies
+from ...dialects.machine.source_names import shown_name
+from ...dialects.traversal import walk
+
+FLOATS = ("f16", "bf16", "f32")
+
+_Users = dict[str, dict[str | None, Operation]]
+"""By color, the types of elements with the first operation that has each; None if it may be any."""
+
+
+def mixed_floats(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
+    """Yield an operation or task that receives each color on which floats of another type are sent."""
+    users = _Colors(program)
+    for color, received in users.received.items():
+        sent = users.sent.get(color, {})
+        if users.swaps or color in users.open or len(sent) != 1 or len(received) != 1:
+            continue
+        (((has, sender),), ((takes, receiver),)) = sent.items(), received.items()
+        if has != takes and has in FLOATS and takes in FLOATS:
+            where = location_of(sender)
+            yield (
+                receiver,
+                f"{takes} elements are received here on color {users.names[color]}, but all that is sent on it are "
+                f"{has}{'' if where is None else f', at {where}'}; send and receive the same type",
+            )
+
+
+class _Colors:
+    """What is sent and received on each color."""
+
+    def __init__(self, program: wse.ProgramOp) -> None:
+        self.sent: _Users = {}
+        self.received: _Users = {}
+        self.names: dict[str, str] = {}
+        self.open: set[str] = set()
+        """Colors by which other wavelets may come."""
+        self.swaps = False
+        """True if wavelets change from one color to another."""
+        bodies = Bodies(program)
+        for op in program.body.block.ops:
+            match op:
+                case wse.ColorOp():
+                    name = op.sym_name.data
+                    self.names[name] = shown_name(op)
+                    if op.changes is not None:
+                        self.open.add(name)
+                case wse.HostStreamOp() | wse.MessageNetworkOp():
+                    self.open.add(op.color.string_value())
+                case wse.RouteOp() if op.swap is not None:
+                    self.swaps = True
+                case _:
+                    pass
+        for pe in program.pes:
+            self._add(pe, bodies)
+
+    def _add(self, pe: wse.PeOp, bodies: Bodies) -> None:
+        queues: dict[str, list[str]] = {}
+        for op in pe.body.block.ops:
+            if isinstance(op, wse.InputQueueOp | wse.OutputQueueOp):
+                queues[op.sym_name.data] = [entry.color_name for entry in op.colors]
+        for op in pe.body.block.ops:
+            if isinstance(op, wse.TaskOp) and op.queue is not None:
+                arguments = bodies.home(op).body.block.args
+                kind = arguments[0].type.name if len(arguments) == 1 else None
+                for color in queues.get(op.queue.string_value(), ()):
+                    self.received.setdefault(color, {}).setdefault(kind, op)
+            if isinstance(op, wse.TaskOp | wse.FuncOp | wse.InitialOp):
+                for inner in walk(op if isinstance(op, wse.InitialOp) else bodies.home(op)):
+                    self._add_uses(inner, queues)
+
+    def _add_uses(self, op: Operation, queues: dict[str, list[str]]) -> None:
+        """Note what an operation sends and receives: what makes a descriptor that something else uses is open."""
+        if not isinstance(op, dsd.FabinOp | dsd.FaboutOp):
+            return
+        colors = queues.get(op.queue_name, []) if op.queue_name is not None else []
+        colors = [op.color_name] if op.color_name is not None else colors
+        users = self.received if isinstance(op, dsd.FabinOp) else self.sent
+        is_open = any(name in op.options for name in ("control", "simd", "wavelet_index_offset"))
+        for kind, user in _kinds(op.result):
+            for color in colors:
+                users.setdefault(color, {}).setdefault(None if is_open else kind, user)
+
+
+def _kinds(descriptor: SSAValue) -> Iterator[tuple[str | None, Operation]]:
+    """Yield the types that operations have for the wavelets of a descriptor, each with the operation."""
+    for use in descriptor.uses:
+        op = use.operation
+        match op:
+            case dsd.SetLengthOp():
+                yield from _kinds(op.result)
+            case dsd.DsdOperation() if op.drops_data is None:
+                row = op.definition
+                yield (row.destination, *row.sources)[use.index], op
+            case _:
+                yield None, op
