@@ -425,7 +425,7 @@ class Assembly:
         pe.state["lanes"] = lanes
         ev = Evaluator(session, lanes, pe)
         effect = unit_class.tiles.effect
-        bindings = unit_class.bindings(lanes)
+        bindings = {name: pe.adopted(value) for name, value in unit_class.bindings(lanes).items()}
         module = ev.load(unit_class.path, bindings, "")
         for name in bindings:
             found = module.globals.get(name)

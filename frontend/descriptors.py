@@ -88,7 +88,11 @@ class CircularDescriptor:
 
 @dataclass
 class FabricDescriptor:
-    """A fabin or fabout DSD. `queue` and `color` are ids; a queue left out is chosen by a pass."""
+    """A fabin or fabout DSD. `queue` is an id; one left out is chosen by a pass.
+
+    `color` is the place of its color among those of the PE program (`PeProgram.color_place`), so that programs that
+    differ in colors alone may share what they emit; in the layout, which is no PE's program, the color itself.
+    """
 
     output: bool
     extent: Any

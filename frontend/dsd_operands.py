@@ -60,15 +60,16 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
                 ("fabout_dsd", "output_queue", "DSD-210") if data.output else ("fabin_dsd", "input_queue", "DSD-097")
             )
             ev.fail(node, f"on WSE-3 a {kind} needs '.{name}', beside '.fabric_color' or in its place ({rule})")
-        symbol = None
-        color = None
-        if data.queue is None and data.color is not None and (data.output or not ev.pe.receives_by_queue(data.color)):
-            ev.pe.use(ev, "color", data.color, node)
-            color = ev.pe.color(data.color)
-        elif data.queue is None and data.color is None:
-            ev.fail(node, "this fabric DSD has neither '.fabric_color' nor a queue; give it one")
+        symbol = color = number = None
+        if data.queue is None:
+            if data.color is None:
+                ev.fail(node, "this fabric DSD has neither '.fabric_color' nor a queue; give it one")
+            number = ev.pe.color_at(data.color)
+        if number is not None and (data.output or not ev.pe.receives_by_queue(number)):
+            ev.pe.use(ev, "color", number, node)
+            color = ev.pe.color(number)
         else:
-            symbol = ev.pe.queue(ev, data.output, data.queue, data.color, node)
+            symbol = ev.pe.queue_of(ev, data.output, data.queue, data.color, node)
         options: dict[str, Attribute] = {}
         for name, value in data.options:
             options[name] = _option(ev, name, value, node)

@@ -35,7 +35,7 @@ from ..operations.bit_patterns import are_all_same
 from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
-from .descriptors import DESCRIPTORS, MemoryDescriptor
+from .descriptors import DESCRIPTORS, FabricDescriptor, MemoryDescriptor
 from .emit import Builder, has_one_register, in_ir, memref, place, scalar, stored
 from .evaluator import Effect, Evaluator, Session
 from .filter_ids import NO_FILTER
@@ -46,7 +46,19 @@ from .packing import to_words
 from .recursion import OutlinedFunction
 from .scalars import bits as bits_of
 from .types import Type
-from .values import Address, Buffer, Callable, Column, Lanes, Value, WidthChanges, content, is_by_content, is_ssa
+from .values import (
+    Address,
+    Buffer,
+    Callable,
+    Column,
+    Lanes,
+    Value,
+    WidthChanges,
+    content,
+    is_by_content,
+    is_members,
+    is_ssa,
+)
 
 TASK_KINDS = {
     types.LOCAL_TASK_ID: wse.TaskKind.LOCAL,
@@ -166,6 +178,7 @@ class PeProgram:
         self.state: dict[str, Any] = {}
         """What single builtins keep: random state, registers."""
         self._symbols: set[str] = set()
+        self._dsd_colors: list[int] = []
         self._queues: dict[tuple[bool, int | None, int | None], str] = {}
         self._params: dict[tuple[Attribute, bytes], str] = {}
         self._locals: dict[tuple[Hashable, ...], Address] = {}
@@ -197,6 +210,30 @@ class PeProgram:
         """Return the symbol of a color, which the program will declare."""
         self.colors.add(number)
         return color_symbol(number)
+
+    def color_place(self, number: int) -> int:
+        """Return the place of a color among those that DSDs of this program have, in the order in which they come."""
+        if number not in self._dsd_colors:
+            self._dsd_colors.append(number)
+        return self._dsd_colors.index(number)
+
+    def color_at(self, place: int) -> int:
+        """Return the color at a place."""
+        return self._dsd_colors[place]
+
+    def adopted(self, value: Value) -> Value:
+        """Return a value of the layout as one of this program: the colors of its DSDs by their places."""
+        data = value.data
+        if is_members(data):
+            return Value(value.type, tuple(map(self.adopted, data)))
+        if isinstance(value.type, types.Array) and isinstance(value.type.element, types.Descriptor):
+            return Value(value.type, [self._adopted(item) for item in data])
+        return Value(value.type, self._adopted(data))
+
+    def _adopted(self, data: Any) -> Any:
+        if not isinstance(data, FabricDescriptor) or data.color is None:
+            return data
+        return replace(data, color=self.color_place(data.color))
 
     def use(self, ev: Evaluator, kind: str, number: int | None, node: syntax.Node) -> None:
         """Record that the program uses a resource; what libraries use is theirs."""
@@ -558,6 +595,10 @@ class PeProgram:
         self.use(ev, "color", color, node)
         return self._added_queue(output, id, color, ev.source, node)
 
+    def queue_of(self, ev: Evaluator, output: bool, id: int | None, place: int | None, node: syntax.Node) -> str:
+        """Return the symbol of the queue of a fabric DSD, whose color is at a place."""
+        return self.queue(ev, output, id, None if place is None else self.color_at(place), node)
+
     def _added_queue(self, output: bool, id: int | None, color: int | None, source: Source, node: syntax.Node) -> str:
         """Return the symbol of a queue, which is added if there is none yet."""
         keeps_color = self.session.target.queues_keep_color
@@ -567,8 +608,8 @@ class PeProgram:
             symbol = self._joined(id, color)
         if symbol is None:
             short = "out" if output else "in"
-            served = "" if color is None else f"_c{color}"
-            symbol = self.unique(f"{short}{id}{served}" if id is not None else f"{short}{served}")
+            # Without its color, so that programs that differ in colors alone have code with the same symbols.
+            symbol = self.unique(f"{short}_c{color}" if id is None else f"{short}{id}")
             make = wse.OutputQueueOp if output else wse.InputQueueOp
             self.add(make(symbol, [] if color is None else self.color(color), id), source, node)
         self._queues[key] = symbol

@@ -30,8 +30,8 @@ from ..diagnostics.locations import location_of
 from ..diagnostics.output import tell
 from ..dialects import dsd, dsr, wse
 from ..dialects.building import integer
-from ..dialects.machine.code import CodeOperation
-from ..dialects.machine.sharing import own_bodies
+from ..dialects.machine.code import Bodies, CodeOperation
+from ..dialects.machine.sharing import part
 from ..dialects.machine.source_names import shown_name
 from ..dialects.traversal import walk
 from ..dialects.verification import verify_dominance
@@ -61,22 +61,17 @@ class DsdAssignQueuesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         has_moved = False
         for program in programs(op):
-            # A queue is chosen among those of the PE program.
-            own_bodies(program, lambda inner: isinstance(inner, dsd.FabricDescriptorOp) and inner.queue is None)
-            for pe in program.pes:
-                has_moved |= _make_queues(pe)
+            has_moved |= _make_queues(program)
             reader, solved = ProgramReader(program), _Solved()
             remarks: dict[str, str | None] = {}
             for pe in program.pes:
                 code = PeCode(pe, reader)
                 key = solved.key(code)
-                numbers = None if key is None else solved.numbers.get(key)
+                numbers = solved.numbers.get(key)
                 if numbers is None:
                     assignment = _Assignment(code)
-                    numbers = assignment.numbers()
+                    numbers = solved.numbers[key] = assignment.numbers()
                     remarks.setdefault(*assignment.remark)
-                    if key is not None:
-                        solved.numbers[key] = numbers
                 for queue, number in zip(members_of(pe, wse.QueueOp), numbers, strict=True):
                     queue.id = integer(number)
             for text, location in remarks.items():
@@ -101,15 +96,23 @@ class _Solved:
         """The ids of queues in order."""
         self._facts: dict[CodeOperation, Hashable] = {}
 
-    def key(self, code: PeCode) -> Hashable | None:
-        """Return what is equal for PE programs with the same queues; None if registers make it more than bodies say."""
-        if code.takes_registers:
-            return None
+    def key(self, code: PeCode) -> Hashable:
+        """Return what is equal for PE programs with the same queues."""
+        places: dict[str, int] = {}
         queues = tuple(
-            (type(op), op.sym_name, op.id, op.colors, op.unblocked) for op in members_of(code.pe, wse.QueueOp)
+            (type(op), op.sym_name, op.id, self._colors(op, places), op.unblocked)
+            for op in members_of(code.pe, wse.QueueOp)
         )
         tasks = tuple((op.sym_name.data, op.queue) for op in members_of(code.pe, wse.TaskOp))
-        return code.outline, queues, tasks, tuple(self._uses(code.bodies.home(op)) for op in code.members.values())
+        homes = tuple(map(code.bodies.home, code.members.values()))
+        # What registers may hold is said by all bodies together.
+        uses = homes if code.takes_registers else tuple(map(self._uses, homes))
+        return code.outline, queues, tasks, uses
+
+    @staticmethod
+    def _colors(queue: wse.QueueOp, places: dict[str, int]) -> Hashable:
+        """Return the colors of a queue and where it serves each; of the colors only which of them are the same."""
+        return tuple((places.setdefault(entry.color_name, len(places)), entry.regions) for entry in queue.colors)
 
     def _uses(self, home: CodeOperation) -> Hashable:
         """Return the queues and settings of the DSD operations of a body."""
@@ -123,28 +126,42 @@ class _Solved:
         return found
 
 
-def _make_queues(pe: wse.PeOp) -> bool:
-    """Replace every color that a descriptor has in place of a queue by a queue; return True if there are any."""
-    target = targets.get(pe.program.target.data)
-    found = [op for op in walk(pe) if isinstance(op, dsd.FabricDescriptorOp) and op.queue is None]
-    for op in found:
-        color = op.color_name
-        assert color is not None
-        way = wse.InputQueueOp if isinstance(op, dsd.FabinOp) else wse.OutputQueueOp
-        if target.queues_keep_color:
-            noun = "an input queue" if way is wse.InputQueueOp else "an output queue"
-            message = (
-                f"{op.name} names only color @{color}, but {target.name} needs {noun}; declare one for "
-                "the color and name it here"
-            )
-            raise LoomError(message, location_of(op))
-        new = op.with_queue(_queue_for(pe, color, way, op))
-        Rewriter.replace_op(op, new)
-    return bool(found)
+def _make_queues(program: wse.ProgramOp) -> bool:
+    """Replace every color that a descriptor has in place of a queue by a queue; return True if there are any.
+
+    The queue is one of the PE program. Programs in which the queues have the same names go on sharing bodies.
+    """
+    target = targets.get(program.target.data)
+    bodies, found = Bodies(program), dict[CodeOperation, list[dsd.FabricDescriptorOp]]()
+    decisions: list[tuple[CodeOperation, tuple[str, ...]]] = []
+    for pe in program.pes:
+        for code in pe.body.block.ops:
+            if not isinstance(code, CodeOperation):
+                continue
+            home = bodies.home(code)
+            if home not in found:
+                found[home] = [op for op in walk(home) if isinstance(op, dsd.FabricDescriptorOp) and op.queue is None]
+            if found[home]:
+                decisions.append((code, tuple(_queue_for(pe, op, target) for op in found[home])))
+    for each in part(bodies, decisions):
+        colored = (op for op in walk(each.op) if isinstance(op, dsd.FabricDescriptorOp) and op.queue is None)
+        for op, queue in zip(list(colored), each.decision, strict=True):
+            Rewriter.replace_op(op, op.with_queue(queue))
+    return bool(decisions)
 
 
-def _queue_for(pe: wse.PeOp, color: str, way: type[wse.QueueOp], op: Operation) -> str:
-    block = pe.body.block
+def _queue_for(pe: wse.PeOp, op: dsd.FabricDescriptorOp, target: Target) -> str:
+    """Return the queue of a PE program that a descriptor with a color gets; it is made if there is none."""
+    block, color = pe.body.block, op.color_name
+    assert color is not None
+    way = wse.InputQueueOp if isinstance(op, dsd.FabinOp) else wse.OutputQueueOp
+    if target.queues_keep_color:
+        noun = "an input queue" if way is wse.InputQueueOp else "an output queue"
+        message = (
+            f"{op.name} names only color @{color}, but {target.name} needs {noun}; declare one for "
+            "the color and name it here"
+        )
+        raise LoomError(message, location_of(op))
     taken: set[str | None] = {wse.symbol_name(other) for other in block.ops}
     for queue in block.ops:
         if isinstance(queue, way) and any(entry.color_name == color for entry in queue.colors):

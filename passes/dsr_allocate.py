@@ -29,8 +29,8 @@ from ..analysis.wse.pe_program import PeCode, Position, ProgramReader, described
 from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, wse
-from ..dialects.machine.code import CodeOperation
-from ..dialects.machine.sharing import own_bodies, part
+from ..dialects.machine.code import CodeOperation, reference_to
+from ..dialects.machine.sharing import own_body, part
 from ..dialects.traversal import walk
 from ..dialects.verification import verify_dominance
 
@@ -61,7 +61,6 @@ class DsrAllocatePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in programs(op):
-            own_bodies(program, lambda inner: any(map(_is_open, inner.results)))
             _number_open_registers(program)
             _Allocation(program).carry_out()
         for inner in walk(op):
@@ -332,9 +331,37 @@ def _number_open_registers(program: wse.ProgramOp) -> None:
     """
     if not any(_is_open(result) for op in walk(program) for result in op.results):
         return
+    leaders = _with_bodies_of_their_own(program)
     reader = ProgramReader(program)
-    for pe in program.pes:
+    for pe in leaders:
         _number_open_registers_of(PeCode(pe, reader), _sizes(program))
+
+
+def _with_bodies_of_their_own(program: wse.ProgramOp) -> list[wse.PeOp]:
+    """Let PE programs share bodies with open registers only if they share all bodies; return one of each such group.
+
+    Which registers are in use at the same time is said by all bodies of a PE program together.
+    """
+    reader = ProgramReader(program)
+    bodies = reader.bodies
+    groups: dict[Hashable, list[PeCode]] = {}
+    for pe in program.pes:
+        code = PeCode(pe, reader)
+        named = frozenset(_named_registers(code))
+        key = code.outline, named, tuple(members_of(pe, wse.InitialOp)), tuple(map(bodies.home, code.members.values()))
+        groups.setdefault(key, []).append(code)
+    has_open: dict[CodeOperation, bool] = {}
+    for codes in groups.values():
+        own = {code.pe for code in codes}
+        for name, member in codes[0].members.items():
+            home = bodies.home(member)
+            if home not in has_open:
+                has_open[home] = any(_is_open(result) for inner in walk(home) for result in inner.results)
+            if has_open[home] and home.parent_op() not in own:
+                own_body(member, bodies)
+                for code in codes[1:]:
+                    code.members[name].shares = reference_to(member)
+    return [codes[0].pe for codes in groups.values()]
 
 
 def _number_open_registers_of(code: PeCode, sizes: dict[File, int]) -> None:
@@ -390,7 +417,7 @@ class _Ranges:
         self._calls: list[tuple[int, str]] = []
         callees: dict[str, set[str]] = {}
         for member in code.pe.body.block.ops:
-            # A body is its own where registers are open; the others have none that may be in use in it.
+            # A body with open registers is that of PE programs that share all bodies, which have the same ranges.
             home = code.bodies.home(member) if isinstance(member, CodeOperation) else member
             for op in walk(home):
                 self._order[op] = len(self._order)

@@ -162,6 +162,8 @@ def _fabric(ev: Evaluator, output: bool, fields: Fields, node: syntax.Node) -> F
         if color.type is not types.COLOR:
             ev.fail(node, f"'.fabric_color' is a color, not of type '{color.type}'")
         number = ev.data(color, node, "'.fabric_color'")
+        if ev.pe is not None:
+            number = ev.pe.color_place(number)
     queue = fields.identifier(
         "output_queue" if output else "input_queue", types.OUTPUT_QUEUE if output else types.INPUT_QUEUE
     )

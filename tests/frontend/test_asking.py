@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loomir.dialects import wse
 from loomir.dialects.ir_text import print_ir
 from loomir.frontend import asking
 from loomir.frontend.compilation import CompiledLayout
@@ -92,6 +93,44 @@ def test_outlined_functions_are_emitted_once(csl: Csl) -> None:
     assert both(csl, text, 5).emitted_bodies == 2
 
 
+COLORS = """
+var kept = [1]u16 { 7 };
+const out = @get_output_queue(2);
+const in = @get_input_queue(3);
+const colors = [3]color { @get_color(4), @get_color(9), @get_color(6) };
+const sent = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = colors[id % 3], .output_queue = out });
+const got = @get_dsd(fabin_dsd, .{ .extent = 1, .fabric_color = colors[(id + 1) % 3], .input_queue = in });
+const ends = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{1} -> kept[i] });
+fn shorter(d: fabout_dsd) fabout_dsd { return @set_dsd_length(d, 1); }
+task go() void { @mov16(sent, ends); @mov16(ends, got); @mov16(shorter(sent), ends); }
+comptime {
+  @initialize_queue(in, .{ .color = colors[(id + 1) % 3] });
+  if (@is_arch("wse3")) { @initialize_queue(out, .{ .color = colors[id % 3] }); }
+  @bind_local_task(go, @get_local_task_id(20)); @activate(@get_local_task_id(20));
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_programs_that_differ_in_colors_share_bodies(csl: Csl, arch: str) -> None:
+    """The queues have the same names in all programs, and a color each."""
+    found = both(csl, COLORS, 7, arch)
+    assert (found.programs, found.emitted_bodies) == (7, 1)
+    queues = [op for op in found.module.walk() if isinstance(op, wse.OutputQueueOp)]
+    assert [[entry.color_name for entry in op.colors] for op in queues] == [[f"c{(4, 9, 6)[x % 3]}"] for x in range(7)]
+
+
+def test_programs_whose_dsds_have_one_color_here_and_two_there_do_not(csl: Csl) -> None:
+    text = (
+        COLORS.replace("@mov16(ends, got);", "@mov16(other, ends);")
+        + """
+    const other = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = colors[id / 4], .output_queue = out });
+    """
+    )
+    found = both(csl, text, 7)
+    assert (found.programs, found.emitted_bodies) == (7, 2)
+
+
 def test_loops_of_tail_calls_are_emitted_once(csl: Csl) -> None:
     """What is asked while a loop is emitted that is emitted again is asked of each program."""
     text = """
@@ -153,6 +192,10 @@ FRAGMENTS = {
     "a variable DSD": "held = @set_dsd_length(held, result); @mov16(held, 3);",
     "a queue": "@mov16(@get_dsd(fabout_dsd, .{ .extent = 2, .fabric_color = @get_color(id % 3 + 4), "
     ".output_queue = @get_output_queue(2) }), numbers_dsd, .{ .async = true, .activate = done });",
+    "a queue of a global DSD": "@mov16(sent, numbers_dsd, .{ .async = true, .activate = done });",
+    "DSDs on one queue": "if (result > 2) { @mov16(sent, numbers_dsd); } else { @mov16(sent_too, numbers_dsd); }",
+    "a variable DSD on a queue": "sending = @set_dsd_length(sent, result & 3); @mov16(sending, numbers_dsd);",
+    "a color of a global DSD": "@mov16(sent_anyhow, numbers_dsd);",
     "a register": "@load_to_dsr(register, numbers_dsd); @mov16(register, 4);",
     "a module": "result = other.scaled(result) + other.factor;",
     "a branch at compile time": "if (id == 2) { result = 1; } else { @activate(done_id); }",
@@ -167,6 +210,14 @@ const long = @constants([4100]u16, 3);
 var held = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> numbers[i] });
 const numbers_dsd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> numbers[i] });
 const register = @get_dsr(dsr_dest, 3);
+const first_color = @get_color(id % 3 + 4);
+const second_color = @get_color(id % 2 + 4);
+const sent = @get_dsd(fabout_dsd, .{ .extent = 2, .fabric_color = first_color, .output_queue = @get_output_queue(2) });
+const sent_too = @get_dsd(fabout_dsd, .{
+  .extent = 2, .fabric_color = second_color, .output_queue = @get_output_queue(2)
+});
+var sending = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = first_color, .output_queue = @get_output_queue(2) });
+const sent_anyhow = @get_dsd(fabout_dsd, .{ .extent = 2, .fabric_color = second_color });
 const other = @import_module("other.csl", .{ .factor = id % 2 });
 const Pair = struct { a: u16, b: u16 };
 fn pair(x: u16) Pair { return .{ .a = 1, .b = x }; }

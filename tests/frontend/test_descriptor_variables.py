@@ -55,3 +55,27 @@ def test_a_descriptor_variable_over_elements_of_another_width(csl: Csl) -> None:
     comptime { @bind_local_task(use, id); }
     """
     assert csl.run(text, {"out": "f32"})["out"].tolist() == [1.5, 2.5, 4.0]
+
+
+@pytest.mark.parametrize("color", [5, 6])
+def test_a_fabric_dsd_that_the_layout_makes(csl: Csl, color: int) -> None:
+    """A variable may hold it, and one of the program's own on the same queue and color, but no other."""
+    fields = ".extent = 1, .output_queue = @get_output_queue(2)"
+    layout = f"""
+    const given = @get_dsd(fabout_dsd, .{{ {fields}, .fabric_color = @get_color(5) }});
+    layout {{ @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{{ .given = given }}); }}
+    """
+    pe = f"""
+    param given: fabout_dsd;
+    const first = @get_dsd(fabout_dsd, .{{ {fields}, .fabric_color = @get_color(6) }});
+    const own = @get_dsd(fabout_dsd, .{{ {fields}, .fabric_color = @get_color({color}) }});
+    var chosen = own;
+    var x: i16 = 3;
+    task go() void {{ @mov16(first, x); if (x > 2) {{ chosen = given; }} @mov16(chosen, x); }}
+    comptime {{ @bind_local_task(go, @get_local_task_id(8)); @activate(@get_local_task_id(8)); }}
+    """
+    if color == 5:
+        csl.layout(layout, pe)
+        return
+    with pytest.raises(CslError, match="DSD"):
+        csl.layout(layout, pe)

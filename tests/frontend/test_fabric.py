@@ -78,7 +78,7 @@ comptime { @initialize_queue(@get_input_queue(1), .{ .color = other }); @bind_lo
         (
             route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), SENDER + READER, 1,
             r"the route of color 'c' at PE \(1, 0\) \(LAYOUT:7:88\) sends them down the ramp, where the input "
-            r"queue reads another color \(@in1_c5 color 'other'\)",
+            r"queue reads another color \(@in1 color 'other'\)",
         ),
     ],
     ids=[

@@ -105,6 +105,59 @@ def test_odd_even_sort(csl: Csl, arch: str) -> None:
     assert simulator.get("keys").ravel().tolist() == sorted(keys.ravel().tolist())
 
 
+SWAP = """
+param out_color: color; param in_color: color; param n: i16;
+var mine = @zeros([n]f32);
+var theirs = @zeros([n]f32);
+const out = @get_output_queue(2);
+const in = @get_input_queue(3);
+const all = @get_dsd(mem1d_dsd, .{ .base_address = &mine, .extent = n });
+const other = @get_dsd(mem1d_dsd, .{ .base_address = &theirs, .extent = n });
+const to = @get_dsd(fabout_dsd, .{ .extent = n, .fabric_color = out_color, .output_queue = out });
+const from = @get_dsd(fabin_dsd, .{ .extent = n, .fabric_color = in_color, .input_queue = in });
+const half_id = @get_local_task_id(12); const done_id = @get_local_task_id(13);
+var rounds: i16 = 3;
+task half() void { swap(); }
+task done() void { }
+fn swap() void {
+  if (rounds == 0) { @activate(done_id); return; }
+  rounds -= 1;
+  @fmovs(to, all, .{ .async = true });
+  @fmovs(other, from);
+  @fadds(all, all, other);
+  @fmuls(all, all, 0.5);
+  mine[0] += 1.0;
+  @activate(half_id);
+}
+fn main() void { swap(); }
+comptime {
+  @bind_local_task(half, half_id); @bind_local_task(done, done_id);
+  @initialize_queue(in, .{ .color = in_color });
+  if (@is_arch("wse3")) { @initialize_queue(out, .{ .color = out_color }); }
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_neighbors_swap_on_colors_of_their_own(csl: Csl, arch: str) -> None:
+    """Pairs of PEs that run one body; the colors of its queues are others in each of the six programs."""
+    width, n = 6, 5
+    params = (
+        ".out_color = @get_color(if (x % 2 == 0) 4 + @as(u16, x / 2) else 8 + @as(u16, x / 2)), "
+        ".in_color = @get_color(if (x % 2 == 0) 8 + @as(u16, x / 2) else 4 + @as(u16, x / 2)), .n = 5"
+    )
+    routes = "".join(hop(x, 0, 4 + x // 2, "EAST") + hop(x + 1, 0, 8 + x // 2, "WEST") for x in range(0, width, 2))
+    simulator = csl.start(SWAP, {"mine": "f32"}, arch=arch, width=width, params=params, layout=routes)
+    mine = np.random.default_rng(5).standard_normal((1, width, n)).astype(np.float32)
+    simulator.set("mine", mine)
+    simulator.launch("main")
+    for _ in range(3):
+        swapped = mine.reshape(1, -1, 2, n)[:, :, ::-1].reshape(mine.shape)
+        mine = (mine + swapped) * np.float32(0.5)
+        mine[..., 0] += np.float32(1)
+    np.testing.assert_array_equal(simulator.get("mine"), mine)
+
+
 JACOBI = """
 param px: i16; param py: i16; param ox: u16; param oy: u16;
 const W = 2; const H = 2; const n = 3; const S = 5; const ROUNDS = 3;
