@@ -272,12 +272,16 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
     uint32_t units = class->units;
     uint64_t tasks = sizeof(struct pe), activations = tasks + class->task_count * sizeof(struct task_state);
     uint64_t unblockings = activations + class->activations * sizeof(struct activations);
-    uint64_t inputs = unblockings + class->unblockings * sizeof(struct unblockings);
-    uint64_t resources = inputs + class->input_count * sizeof(struct input);
-    uint64_t outputs = resources + class->resource_count * sizeof(struct resource);
-    uint64_t registers = outputs + (class->queue_count - class->input_count) * sizeof(struct output);
+    uint64_t outputs = unblockings + class->unblockings * sizeof(struct unblockings);
+    uint64_t resources = outputs + (class->queue_count - class->input_count) * sizeof(struct output);
+    uint64_t inputs = (resources + class->resource_count * sizeof(struct resource) + LINE - 1) / LINE * LINE;
+    uint64_t registers = inputs + class->input_count * sizeof(struct input);
     uint64_t sides = registers + core->register_count * sizeof(struct descriptor);
-    class->pe_bytes = (sides + (class->input_count - class->source_count) * sizeof(struct side) + 63) / 64 * 64;
+    class->pe_bytes = (sides + (class->input_count - class->source_count) * sizeof(struct side) + LINE - 1) / LINE * LINE;
+    class->parts = (struct parts){
+        .activations = (uint32_t)activations, .unblockings = (uint32_t)unblockings, .outputs = (uint32_t)outputs,
+        .resources = (uint32_t)resources, .inputs = (uint32_t)inputs, .sides = (uint32_t)sides,
+        .registers = (uint32_t)registers};
     class->pes = allocate_large(core, units * class->pe_bytes);
     const int32_t *numbers = input->unit_pes + input->class_first[class->number];
     for (uint32_t unit = 0; unit < units; unit++) {
@@ -288,14 +292,6 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
         pe->x = (uint16_t)(pe->number % core->width);
         pe->y = (uint16_t)(pe->number / core->width);
         pe->memory = class->memory + (uint64_t)unit * class->bytes;
-        char *state = (char *)pe;
-        pe->activations = (struct activations *)(void *)(state + activations);
-        pe->unblockings = (struct unblockings *)(void *)(state + unblockings);
-        pe->inputs = (struct input *)(void *)(state + inputs);
-        pe->resources = (struct resource *)(void *)(state + resources);
-        pe->outputs = (struct output *)(void *)(state + outputs);
-        pe->registers = (struct descriptor *)(void *)(state + registers);
-        pe->sides = (struct side *)(void *)(state + sides);
         pe->tile = tile_of(core, pe);
         pe->queued = NEVER;
         pe->task = NO_TASK;
@@ -305,14 +301,14 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
             pe->tasks[k].unblocked = task->flags & BLOCKED ? NEVER : 0;
             set_active(pe, k, task->flags & ACTIVE ? 0 : NEVER);
             if (task->activations >= 0) {
-                pe->activations[task->activations].picked = -1;
+                activations_at(pe)[task->activations].picked = -1;
             }
             if (task->unblockings >= 0) {
-                pe->unblockings[task->unblockings].blocked = -1;
+                unblockings_at(pe)[task->unblockings].blocked = -1;
             }
         }
         for (uint32_t place = 0; place < class->input_count; place++) {
-            pe->inputs[place].path.origin = NO_ORIGIN;
+            inputs_of(pe)[place].path.origin = NO_ORIGIN;
         }
     }
 }
@@ -419,6 +415,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     make_pool(&core->send_pool, sizeof(struct send));
     make_pool(&core->paths, sizeof(struct other_path));
     make_pool(&core->claims, sizeof(struct claim));
+    make_pool(&core->waiters, sizeof(struct waiters));
     make_pool(&core->entries, sizeof(struct entry));
     make_pool(&core->newcomers, sizeof(struct newcomer));
     make_pool(&core->multicasts, sizeof(struct multicast));

@@ -45,7 +45,7 @@ struct path *path_at(struct core *core, struct input *input, const struct way *w
 
 struct path *path_of(struct core *core, const struct way *way, const struct pe *pe, uint64_t origin) {
     struct pe *to = core->pe_of[(int64_t)pe->number + way->offset];
-    return path_at(core, &to->inputs[core->queue_place[way->queue]], way, origin);
+    return path_at(core, &inputs_of(to)[core->queue_place[way->queue]], way, origin);
 }
 
 /* Finds the next credits of a way, and when they are back; the rate is 0 if they were long ago. */
@@ -194,19 +194,45 @@ void note_takes(struct core *core, struct path *path, cycle first, cycle rate, u
     }
 }
 
-/* Ends the sends that waited for wavelets of a way to be taken, and lets those go on that waited for room. */
-void return_credits(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
-    if (path->held != NULL) {
-        core->multicasts_waiting--;
-        go_on_later(core_of(core, path->held), (struct arrival){.pe = path->held, .place = path->held_place});
-        path->held = NULL;
+/* Returns what waits for room on a way. */
+struct waiters *waiters_of(struct core *core, struct path *path) {
+    if (path->waiters == NULL) {
+        path->waiters = pool_take(core, &core->waiters);
+        *path->waiters = (struct waiters){0};
     }
-    while (path->waiting != NULL) {
-        struct multicast *multicast = path->waiting;
-        path->waiting = multicast->next;
+    return path->waiters;
+}
+
+/* Has a PE look again at a queue when a wavelet of a way is taken. */
+void hold_pe(struct core *core, struct path *path, struct pe *pe, uint32_t place) {
+    struct waiters *waiters = waiters_of(core, path);
+    core->multicasts_waiting += waiters->held == NULL;
+    waiters->held = pe;
+    waiters->held_place = place;
+}
+
+/* Lets what waits for room on a way go on. */
+static void wake(struct core *core, struct path *path) {
+    struct waiters waiters = *path->waiters;
+    pool_give(&core->waiters, path->waiters);
+    path->waiters = NULL;
+    if (waiters.held != NULL) {
+        core->multicasts_waiting--;
+        go_on_later(core_of(core, waiters.held), (struct arrival){.pe = waiters.held, .place = waiters.held_place});
+    }
+    while (waiters.multicasts != NULL) {
+        struct multicast *multicast = waiters.multicasts;
+        waiters.multicasts = multicast->next;
         core->multicasts_waiting--;
         struct core *its = multicast->pe == NULL ? core : core_of(core, multicast->pe); /* NULL: a router waits */
         go_on_later(its, (struct arrival){.multicast = multicast});
+    }
+}
+
+/* Ends the sends that waited for wavelets of a way to be taken, and lets those go on that waited for room. */
+void return_credits(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count) {
+    if (path->waiters != NULL) {
+        wake(core, path);
     }
     for (struct claim **link = &path->claims, *claim; (claim = *link) != NULL;) {
         if (claim->ahead >= count) {

@@ -32,7 +32,7 @@ void prepare_fifos(struct core *core, struct class *class) {
             if (queue->writes) {
                 struct run *run = pool_take(core, &core->runs);
                 *run = (struct run){.count = core->tables.buffers[queue->fifo->buffer].elements};
-                pe->inputs[place].first = pe->inputs[place].last = run;
+                inputs_of(pe)[place].first = inputs_of(pe)[place].last = run;
             }
         }
     }
@@ -69,7 +69,7 @@ int64_t count_with_fifos(const struct pe *pe, const struct operation *operation,
 
 /* Has `need` elements of a FIFO, or places in it, in the first run, all there at once; returns false if there are fewer. */
 static bool gather(struct core *core, struct pe *pe, uint32_t place, int64_t need) {
-    struct input *input = &pe->inputs[place];
+    struct input *input = &inputs_of(pe)[place];
     int64_t there = 0;
     for (const struct run *run = input->first; run != NULL && there < need; run = run->next) {
         there += run->count - run->taken;
@@ -115,13 +115,13 @@ static bool gather(struct core *core, struct pe *pe, uint32_t place, int64_t nee
 static bool begins_pair(const struct open *open, int k) {
     uint32_t lanes = lanes_from(open, k);
     return open->pairs >> k & 1 && open->position / lanes % 2 == 0 && open->count - open->position > lanes &&
-           !(open->operation->on_control && open->pe->inputs[open->queue[k]].first->control);
+           !(open->operation->on_control && inputs_of(open->pe)[open->queue[k]].first->control);
 }
 
 /* Returns when the first wavelet of queue `k`, or element of a FIFO, may be taken: if wavelets are taken in pairs, when
  * the second one is there too (DSD-241); NEVER if that has not come. */
 cycle ready_time(const struct open *open, int k) {
-    const struct run *first = open->pe->inputs[open->queue[k]].first;
+    const struct run *first = inputs_of(open->pe)[open->queue[k]].first;
     cycle head = head_time(first);
     if (!begins_pair(open, k)) {
         return head;
@@ -134,7 +134,7 @@ cycle ready_time(const struct open *open, int k) {
 
 /* Returns how many wavelets of the first run of queue `k` an operation may take when it takes the next one. */
 int64_t taken_at_once(const struct open *open, int k) {
-    const struct run *first = open->pe->inputs[open->queue[k]].first;
+    const struct run *first = inputs_of(open->pe)[open->queue[k]].first;
     int64_t left = first->count - first->taken, lanes = lanes_from(open, k);
     if (!(open->pairs >> k & 1)) {
         return left;
@@ -151,7 +151,7 @@ int64_t taken_at_once(const struct open *open, int k) {
 /* Returns whether queue `k` of an operation has what that takes of it at once. */
 bool has_elements(struct core *core, const struct open *open, int k) {
     if (open->steps[k] <= 1) {
-        return open->pe->inputs[open->queue[k]].first != NULL && (open->pairs == 0 || ready_time(open, k) < NEVER);
+        return inputs_of(open->pe)[open->queue[k]].first != NULL && (open->pairs == 0 || ready_time(open, k) < NEVER);
     }
     int64_t left = open->count - open->position;
     int64_t need = left < open->steps[k] ? left : open->steps[k];
@@ -297,7 +297,7 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
         int64_t left = open->count - open->position;
         side->missed = time;
         side->lacking = left < open->steps[k] ? left : open->steps[k];
-        for (const struct run *run = pe->inputs[place].first; run != NULL; run = run->next) {
+        for (const struct run *run = inputs_of(pe)[place].first; run != NULL; run = run->next) {
             start_missed(core, pe, place, run); /* what comes later may be known */
         }
     }

@@ -52,7 +52,7 @@ static int64_t wavelets_in(const struct pe *pe, uint32_t id, cycle now, int64_t 
             continue;
         }
         *room += queue->room;
-        for (const struct run *run = pe->inputs[place].first; run != NULL; run = run->next) {
+        for (const struct run *run = inputs_of(pe)[place].first; run != NULL; run = run->next) {
             cycle head = run->first + (cycle)run->taken * run->rate;
             if (head <= now) {
                 int64_t rate = run->rate > 0 ? run->rate : 1; /* of one wavelet it may be anything */

@@ -19,6 +19,9 @@ enum { COUNTS = 8 };
 int core_run(struct core *core, uint64_t steps) {
     OR_WITHOUT_MEMORY(CORE_NO_MEMORY);
     int outcome = core_go(core, steps);
+    if (outcome == CORE_DONE || outcome == CORE_ERROR) {
+        spell_all(core); /* for a report of what is left */
+    }
     add_counts(core);
     return outcome;
 }
@@ -67,7 +70,12 @@ void core_backlog(const struct core *core, uint32_t class_number, uint32_t queue
     const struct class *class = &core->classes[class_number];
     for (uint32_t unit = 0; unit < class->units; unit++) {
         result[unit] = 0;
-        for (struct run *run = pe_at(class, unit)->inputs[core->queue_place[queue]].first; run; run = run->next) {
+        const struct input *input = &inputs_of(pe_at(class, unit))[core->queue_place[queue]];
+        if (input->form != SPELLED_OUT) {
+            result[unit] = input->form == SHORT_RECEIVE ? 0 : input->count;
+            continue;
+        }
+        for (const struct run *run = input->first; run != NULL; run = run->next) {
             result[unit] += run->count - run->taken;
         }
     }
@@ -98,7 +106,7 @@ void core_take(struct core *core, uint64_t pes, const uint32_t *numbers, const u
         if (core->statistics != NULL) {
             count_taking_at_host(core, pe, core->queue_place[queues[k]], count);
         }
-        take(core_of(core, pe), &pe->inputs[core->queue_place[queues[k]]], count, words + k * count);
+        take(core_of(core, pe), &inputs_of(pe)[core->queue_place[queues[k]]], count, words + k * count);
     }
 }
 
@@ -244,7 +252,7 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
     const struct descriptor *to = &open->operands[0].descriptor;
     bool lacks_nothing = true;
     for (int k = 0; k < open->inputs; k++) {
-        if (pe->inputs[open->queue[k]].first != NULL) {
+        if (inputs_of(pe)[open->queue[k]].first != NULL) {
             continue; /* it is the other queue that lacks wavelets */
         }
         lacks_nothing = false;
@@ -265,7 +273,7 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
     /* But room for what it sends; or a mistake has ended the run before it took what is there. */
     if (lacks_nothing && to->type == QUEUE_RUN) {
         if (count < room) {
-            const struct run *run = pe->inputs[open->queue[0]].first;
+            const struct run *run = inputs_of(pe)[open->queue[0]].first;
             records[count] = (struct wait_record){
                 .pe = pe->number, .operation = open->operation->number, .settings = open->operation->settings,
                 .task = open->task, .where = open->where, .row = to->row, .output = NO_ROW, .use = NO_ROW, .pc = NO_ROW,
@@ -312,7 +320,7 @@ uint64_t core_waits(const struct core *core, struct wait_record *records, uint64
         for (uint32_t unit = 0; unit < core->classes[c].units; unit++) {
             const struct pe *pe = pe_at(&core->classes[c], unit);
             for (uint32_t place = 0; place < pe->class->input_count; place++) {
-                const struct open *open = pe->inputs[place].waiting;
+                const struct open *open = inputs_of(pe)[place].waiting;
                 for (; open != NULL; open = open->waits[input_at(open, place)]) {
                     if (open->queue[0] == place) {
                         count = note_open(pe, open, records, count, room);
@@ -379,7 +387,8 @@ static uint32_t not_handed_over(const struct multicast *multicast) {
 static uint64_t store_multicasts(const struct core *core, const struct path *path, struct queued_record *records,
                                  uint64_t room, uint64_t count) {
     for (; path != NULL; path = path->next) {
-        for (const struct multicast *multicast = path->waiting; multicast != NULL; multicast = multicast->next) {
+        const struct multicast *multicast = path->waiters == NULL ? NULL : path->waiters->multicasts;
+        for (; multicast != NULL; multicast = multicast->next) {
             uint32_t left = multicast->router == NULL ? not_handed_over(multicast) : 0;
             uint32_t list = left > 0 ? multicast->queue->ways[multicast->pe->unit] : 0; /* 0 is empty */
             for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
@@ -410,12 +419,12 @@ uint64_t core_queued(const struct core *core, struct queued_record *records, uin
                 if (class->queues[q].is_sink) {
                     continue;
                 }
-                count = store_multicasts(core, &pe->inputs[q].path, records, room, count);
-                if (pe->inputs[q].first == NULL) {
+                count = store_multicasts(core, &inputs_of(pe)[q].path, records, room, count);
+                if (inputs_of(pe)[q].first == NULL) {
                     continue;
                 }
                 if (count < room) {
-                    records[count] = queued_in(&pe->inputs[q]);
+                    records[count] = queued_in(&inputs_of(pe)[q]);
                     records[count].row = class->queues[q].number;
                     records[count].pe = pe->number;
                 }

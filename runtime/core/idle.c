@@ -10,7 +10,7 @@ static bool pools_are_clear(const struct core *core) {
             return false;
         }
     }
-    return true;
+    return core->short_moves == 0;
 }
 
 /* Returns false if `core_waits` and the like may find something: they look at every PE. */

@@ -38,6 +38,7 @@ enum {
     MAX_WARNINGS = 1 << 12, /* without a source place */
     MAX_CALLS_AT_A_TIME = 1 << 20, /* until the core returns to its host: calls count no steps */
     MAX_MOVES_AT_A_TIME = 1 << 20, /* the same of runs that operations wait for */
+    LINE = 64,      /* bytes of a line of the cache */
     TILE = 8,       /* columns and rows of a tile */
     TILES_WIDE = 8, /* tiles of a column of them, which come before those of the next column */
     EPOCH = 1 << 16, /* cycles that no PE is ahead of another */
@@ -152,9 +153,12 @@ struct application {
     struct operand_place places[MAX_OPERANDS];
     ptrdiff_t steps[MAX_OPERANDS];   /* bytes from an element to the next then; 0 of a number */
     /* Of a move from or to a queue that the code names: the queue, its place and that of the microthread among the
-     * resources, its place among the output queues, and the wavelets of the run */
+     * resources, and the wavelets of the run */
     const struct queue *queue;
-    uint32_t place, thread, output, count;
+    uint32_t place, thread, count;
+    struct {
+        uint32_t input, output, queue, thread; /* the record of the queue, and these resources, behind the PE */
+    } at;
 };
 /* Short ways of operations: with all operands in memory, or numbers; moves from a queue, or to one; and others, none with
  * a number as destination */
@@ -268,14 +272,20 @@ struct path {
     struct takes last; /* and those before it, while they may matter */
     uint32_t pending;  /* wavelets that have been handed over and not taken */
     uint32_t capacity, back;
-    uint32_t held_place;
-    struct pe *held;           /* looks again at its queue `held_place` when a wavelet is taken; or NULL */
-    struct multicast *waiting; /* go on then */
+    struct waiters *waiters;   /* go on when a wavelet is taken; or NULL */
     struct older_takes *older; /* in a payload, or NULL */
     struct path *next;         /* of other senders to the same queue */
     uint64_t origin;           /* NO_ORIGIN: of no sender yet */
 };
 #define NO_ORIGIN UINT64_MAX
+
+/* What waits for a way to have room */
+struct waiters {
+    struct pe *held; /* looks again at its queue `held_place`; or NULL */
+    uint32_t held_place;
+    struct multicast *multicasts;
+};
+
 /* Of a sender that is not the first to its queue. They follow each other from the second sender on, which is the root of
  * a tree of them too, in the order of `mixed` origins. */
 struct other_path {
@@ -331,18 +341,15 @@ struct operand_state {
     uint8_t is_number;
 };
 
-/* An operation that waits for wavelets, or for elements of FIFOs or places in them. What one with a single queue and all
- * else in memory needs comes first. */
+/* An operation that waits for wavelets, or for elements of FIFOs or places in them. */
 struct open {
     struct pe *pe;
     const struct operation *operation;
     cycle time, rate; /* when it is ready for its next element */
     cycle since;      /* when it was issued */
     int64_t count, position;
-    uint8_t *to;                  /* of a move that is plain: where its first element goes */
     uint8_t inputs;               /* its queues and ends of FIFOs: how many they are */
     uint8_t is_plain;             /* it has one queue, and all that it touches is checked */
-    uint8_t is_move;              /* it is plain and has no other source */
     uint8_t is_sync, by_control, signals_end, uses_fifo, stopped;
     uint8_t forwards;     /* it sends what it takes */
     uint8_t is_forwarder; /* it does so by ways that may be full */
@@ -386,16 +393,42 @@ struct resource {
     uint32_t user, task;
 };
 
-struct input {
-    struct run *first, *last;
-    struct open *waiting; /* the first that waits */
-    struct path path;     /* of its first sender; the others follow */
+/* A move between memory and a queue that waits there alone, in short: a receive for which nothing has come, or what a send
+ * has handed over and nobody has asked for. moves.c makes and ends most of them; all else spells them out first, as an
+ * open operation, or as a run and a send (short_moves.c). */
+struct short_move {
+    const struct application *application;
+    cycle time; /* when the receive is ready for its next element, or the first wavelet of the send is there */
+    union {
+        cycle since;     /* the receive was issued */
+        struct pe *from; /* the sender */
+    };
+    struct payload *payload; /* elements of the send; the destination of the receive if that was in a frame, else NULL */
+    uint32_t where, task;
 };
+
+/* What is in an input queue: two lines of the cache, of which a send or a receive touches nothing else of it */
+struct input {
+    union {
+        struct {
+            struct run *first, *last;
+            struct open *waiting; /* the first that waits */
+        };
+        struct short_move move;
+    };
+    uint16_t count, position; /* elements of the short move in all; those that its receive has */
+    uint8_t form;             /* of what is in the queue */
+    struct path path;         /* of its first sender; the others follow */
+};
+_Static_assert(sizeof(struct input) == 128, "two lines of the cache");
+/* The last is of a send that waits for room; that of others that are handed over has ended. */
+enum { SPELLED_OUT, SHORT_RECEIVE, SHORT_WAVELETS, SHORT_SEND };
 
 /* Where an output queue leads to, if that is one queue of one sender from which operations alone take: `way` is NULL
  * until it is first sent to. */
 struct output {
     struct input *to; /* NULL: elsewhere; its first path is that of this way */
+    struct pe *pe;    /* of that */
     const struct way *way;
 };
 
@@ -437,13 +470,6 @@ struct pe {
     uint64_t active;       /* tasks that are active */
     uint64_t may_activate, may_unblock; /* tasks that the end of something open may activate, and unblock */
     uint8_t *memory;
-    struct activations *activations; /* by the places of the tasks among those that have some */
-    struct unblockings *unblockings;
-    struct input *inputs;       /* by input queue of the class, then ends of FIFOs */
-    struct resource *resources; /* the same, then output queues and microthreads */
-    struct output *outputs;     /* output queues */
-    struct side *sides;         /* ends of FIFOs: to read, to write */
-    struct descriptor *registers;
     uint64_t *suspended; /* its stack, while it waits in the middle of a task */
     const struct class *class;
     uint32_t number, unit; /* in the grid, and in its class */
@@ -458,7 +484,16 @@ struct pe {
     struct pe *next_dirty;
     struct task_state tasks[];
 };
-_Static_assert(sizeof(struct pe) <= 176, "the hot record of a PE");
+_Static_assert(sizeof(struct pe) <= 2 * LINE, "the hot record of a PE");
+/* What a PE has besides, behind its tasks: so many bytes behind it */
+struct parts {
+    uint32_t activations, unblockings; /* by the places of the tasks among those that have some */
+    uint32_t outputs;                  /* output queues */
+    uint32_t resources;                /* input queues of the class, ends of FIFOs, output queues and microthreads */
+    uint32_t inputs;                   /* the first two of these */
+    uint32_t sides;                    /* ends of FIFOs: to read, to write */
+    uint32_t registers;
+};
 
 /* A square of the grid, with its PEs in which something changed; or those at the border of a partition */
 struct tile {
@@ -527,8 +562,9 @@ struct class {
     uint8_t main_level;  /* of the operations for which tasks wait */
     struct datapath *datapaths; /* of each unit; NULL if they are all alike */
     uint32_t *unmasked;  /* of each unit, exceptions that stop it, as bits; NULL if nothing unmasks any */
-    char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and what it points to */
+    char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and its parts */
     uint64_t pe_bytes;
+    struct parts parts;
     uint8_t *memory;
     uint16_t control_tasks[64]; /* by id */
 };
@@ -781,7 +817,8 @@ struct core {
 
     struct send *sends;
     int64_t multicasts_waiting; /* and forwarders, and routers; those of all partitions count */
-    struct pool runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts, entries, newcomers, turns, works;
+    int64_t short_moves;        /* that wait in queues */
+    struct pool waiters, runs, opens, send_pool, moments, earlies, arrivals, paths, claims, multicasts, entries, newcomers, turns, works;
     uint64_t turns_made;
     struct payload *payloads[PAYLOAD_CLASSES]; /* free ones, by size */
     struct payload **blocks;                   /* all of them */
@@ -815,6 +852,18 @@ struct core {
 static inline struct pe *pe_at(const struct class *class, uint32_t unit) {
     return (struct pe *)(void *)(class->pes + unit * class->pe_bytes);
 }
+
+static inline void *part_at(const struct pe *pe, uint32_t bytes) { return (char *)(uintptr_t)pe + bytes; }
+#define PART(name, type, part)                                                                                         \
+    static inline struct type *name(const struct pe *pe) { return part_at(pe, pe->class->parts.part); }
+PART(activations_at, activations, activations)
+PART(unblockings_at, unblockings, unblockings)
+PART(inputs_of, input, inputs)
+PART(resources_of, resource, resources)
+PART(outputs_of, output, outputs)
+PART(sides_of, side, sides)
+PART(registers_at, descriptor, registers)
+#undef PART
 
 /* The row of the task that runs or waits on a PE */
 static inline uint32_t running_task(const struct pe *pe) {
@@ -989,6 +1038,15 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
               uint32_t where, cycle *now);
 int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle *now);
+/* short_moves.c: has what waits in an input queue be records that all can work on */
+void spell_input(struct core *core, struct pe *pe, uint32_t place);
+void spell_all(struct core *core);
+static inline void spell_out(struct core *core, struct pe *pe, uint32_t place) {
+    if (inputs_of(pe)[place].form != SPELLED_OUT) {
+        spell_input(core, pe, place);
+    }
+}
+
 /* Notes the reach of a walk whose elements are not side by side, and whether it can be PLAIN_WALK or PAIRED. */
 void note_walk(struct descriptor *walk);
 /* Returns whether all elements of such a walk are in its buffer, and none of 32 bits is at an odd word. */
@@ -1026,6 +1084,7 @@ enum { DONE_NOW, WAITS, WENT_WRONG, AWAITS_ORDER = 4 }; /* NOT_QUICK is another;
 int apply(struct core *core, struct pe *pe, const struct operation *operation, struct operand_state *operands,
           uint32_t where, cycle *now);
 void resume(struct core *core, struct pe *pe, cycle time);
+void list_send(struct core *core, struct send *send);
 void hold_send(struct core *core, struct send *send);
 void send_accepted(struct core *core, struct send *send, cycle time);
 struct sending {
@@ -1075,11 +1134,13 @@ static inline void path_taken(struct core *core, struct path *path, cycle first,
     } else {
         note_takes(core, path, first, rate, count);
     }
-    if (path->claims != NULL || path->held != NULL || path->waiting != NULL) {
+    if (path->claims != NULL || path->waiters != NULL) {
         return_credits(core, path, first, rate, count);
     }
 }
 void keep_send(struct core *core, struct send **send);
+struct waiters *waiters_of(struct core *core, struct path *path);
+void hold_pe(struct core *core, struct path *path, struct pe *pe, uint32_t place);
 /* Returns when a send ends if there is no room for its last wavelet before a time. */
 static inline cycle send_ends(const struct send *send, cycle time) {
     return time + send->tail > send->done ? time + send->tail : send->done;
@@ -1177,7 +1238,7 @@ static inline cycle head_time(const struct run *run) { return run->first + (cycl
 static inline void recount(struct pe *pe, uint32_t place) {
     const struct queue *queue = &pe->class->queues[place];
     if (queue->task != NO_TASK) {
-        const struct run *first = pe->inputs[place].first;
+        const struct run *first = inputs_of(pe)[place].first;
         bool starts = first != NULL && (first->control || pe->class->tasks[queue->task].type != LISTENER);
         set_active(pe, queue->task, starts ? head_time(first) : NEVER);
     }
@@ -1333,7 +1394,7 @@ static inline uint32_t taken_together(const struct open *open) {
 }
 
 static inline struct side *side_at(const struct pe *pe, uint32_t place) {
-    return &pe->sides[place - pe->class->source_count];
+    return &sides_of(pe)[place - pe->class->source_count];
 }
 
 /* resources.c */
@@ -1346,7 +1407,7 @@ static inline uint32_t thread_place(const struct pe *pe, const struct operation 
     return pe->class->queue_count + operation->thread;
 }
 static inline struct resource *resource_of(const struct pe *pe, uint32_t place) {
-    return &pe->resources[place];
+    return &resources_of(pe)[place];
 }
 /* Returns the end of a use that is open, which also says when it started. */
 static inline cycle open_since(cycle start) { return NEVER + start; }
@@ -1373,12 +1434,12 @@ static inline void resource_release(struct core *core, struct pe *pe, uint32_t p
 
 static inline struct activations *activations_of(struct pe *pe, uint32_t task) {
     int place = pe->class->tasks[task].activations;
-    return place < 0 ? NULL : &pe->activations[place];
+    return place < 0 ? NULL : &activations_at(pe)[place];
 }
 
 static inline struct unblockings *unblockings_of(struct pe *pe, uint32_t task) {
     int place = pe->class->tasks[task].unblockings;
-    return place < 0 ? NULL : &pe->unblockings[place];
+    return place < 0 ? NULL : &unblockings_at(pe)[place];
 }
 
 /* Notes that a task may, or may no longer, be activated or unblocked by the end of one more operation. */
@@ -1434,7 +1495,7 @@ static inline void block_at(struct core *core, struct pe *pe, uint32_t task, int
     struct task_state *times = &pe->tasks[task];
     times->unblocked = times->unblocked <= time ? NEVER : times->unblocked;
     if (place >= 0) {
-        struct unblockings *state = &pe->unblockings[place];
+        struct unblockings *state = &unblockings_at(pe)[place];
         struct moment *waiting = state->later;
         state->blocked = time;
         state->later = NULL;

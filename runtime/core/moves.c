@@ -1,39 +1,121 @@
 /* Moves between memory and queues, the most frequent of all transfers: of elements side by side, by one way to the one
- * queue that it leads to. What is done here is what quick.c would do.
+ * queue that it leads to. What is done here is what quick.c would do, but what waits does so in short.
  */
-#include "quick.h"
+#include "moves.h"
 #include "races.h"
+
+/* Returns whether what waits has to be spelled out: others look at it. */
+static inline bool has_to_spell(const struct core *core) { return core->races != NULL || core->changes; }
+
+/* Ends a move that was issued at `since`: its task goes on, or one starts. */
+static inline void end_move(struct core *core, struct pe *pe, const struct application *application, cycle since,
+                            cycle time) {
+    const struct operation *operation = application->operation;
+    resource_release(core, pe, application->place, since, time);
+    if (!operation->is_async) {
+        resume(core, pe, time);
+        return;
+    }
+    resource_release(core, pe, application->thread, since, time);
+    signal_end(core, pe, operation, time, false);
+}
 
 /* Receiving */
 
-/* Opens a receive for which nothing is there yet. */
-static void open_move(struct core *core, struct pe *pe, const struct application *application,
-                      const struct descriptor *to, uint32_t count, uint32_t where, cycle issued) {
+/* Has a receive for which nothing is there yet wait. A destination in the frame is copied, which ends before that. */
+static inline void wait_in_short(struct core *core, struct pe *pe, const struct application *application,
+                                 const struct descriptor *to, uint32_t count, uint32_t where, cycle issued) {
+    struct input *input = part_at(pe, application->at.input);
+    struct payload *copy = NULL;
+    if (application->places[0].in_frame != 0) {
+        copy = payload_take(core, (sizeof *to + 3) / 4);
+        memcpy(copy->words, to, sizeof *to);
+    }
+    assert(input->form == SPELLED_OUT && input->first == NULL && input->waiting == NULL);
+    input->form = SHORT_RECEIVE;
+    input->count = (uint16_t)count;
+    input->position = 0;
+    input->move = (struct short_move){.application = application, .time = issued + core->timing.receive_setup,
+                                      .since = issued, .payload = copy, .where = where, .task = running_task(pe)};
+    core->short_moves++;
+    if (has_to_spell(core)) {
+        spell_out(core, pe, application->place);
+    }
+}
+
+/* Finds when a run that is there from `head` on can be taken by an operation that is ready at a time; returns false if
+ * that is not at one pace. */
+static inline bool find_pace(cycle ready, cycle ready_rate, cycle head, cycle rate, cycle *begin, cycle *pace) {
+    *begin = head > ready ? head : ready;
+    *pace = *begin == head && rate > ready_rate ? rate : ready_rate;
+    return *begin == head || rate <= ready_rate;
+}
+
+/* Ends the send whose wavelets are taken from `begin` on, by a queue that has nothing else. */
+static inline void accept_send(struct core *core, const struct path *path, const struct short_move *move,
+                               uint32_t count, cycle begin, cycle pace) {
+    struct pe *pe = move->from;
+    const struct operation *operation = move->application->operation;
+    struct move_times times = times_behind(core, operation, path->leaves, count);
+    cycle room = begin + (cycle)(count - path->capacity - 1) * pace + path->back; /* for its last wavelet */
+    cycle end = room + times.tail; /* as `send_ends` has it */
+    pe->held_sends--;
+    if (operation->has_completion) {
+        expect_completion(pe, operation, -1);
+    }
+    end_move(core, pe, move->application, times.issued, end > times.end ? end : times.end);
+}
+
+/* Takes all that waits in short; returns false, and has done nothing, if that is for others. */
+static inline bool take_short(struct core *core, struct input *input, const struct application *application,
+                              uint8_t *to, uint32_t count, cycle ready, cycle *end) {
+    const struct short_move move = input->move;
+    struct path *path = &input->path;
+    cycle rate = application->operation->plain_rate, begin, pace;
+    ptrdiff_t size = application->steps[0];
+    if (input->count != count || move.application->steps[1] != size || path->waiters != NULL ||
+        !find_pace(ready, rate, move.time, move.application->operation->plain_rate, &begin, &pace)) {
+        return false;
+    }
+    bool has_to_end = input->form == SHORT_SEND;
+    assert(path->pending == count);
+    memcpy(to, move.payload->words, (size_t)count * (size_t)size);
+    payload_drop(core, move.payload);
+    end_short(core, input);
+    path->pending = 0;
+    note_takes(core, path, begin, pace, count);
+    if (has_to_end) {
+        accept_send(core, path, &move, count, begin, pace);
+    }
+    *end = begin + (cycle)(count - 1) * pace + rate;
+    return true;
+}
+
+/* Takes the first elements of a run; returns false, and has done nothing, if that is for others. */
+static bool take_run(struct core *core, struct input *input, const struct application *application, uint8_t *to,
+                     uint32_t count, cycle ready, cycle *end) {
     const struct operation *operation = application->operation;
-    struct open *open = pool_take(core, &core->opens);
-    memset(&open->inputs, 0, offsetof(struct open, source) - offsetof(struct open, inputs));
-    open->pe = pe;
-    open->operation = operation;
-    open->since = issued;
-    open->time = issued + core->timing.receive_setup;
-    open->rate = operation->plain_rate;
-    open->count = count;
-    open->position = 0;
-    open->to = pe->memory + 2 * (int64_t)to->address;
-    open->inputs = open->is_plain = open->is_move = true;
-    open->is_sync = !operation->is_async;
-    open->signals_end = operation->is_async && operation->has_completion;
-    open->source[0] = 1;
-    open->queue[0] = application->place;
-    open->poll = 0;
-    open->waits[0] = NULL;
-    open->where = where;
-    open->task = running_task(pe);
-    open->operands[0].descriptor = *to;
-    open->operands[0].is_number = false;
-    open->operands[1].descriptor = *(const struct descriptor *)(void *)operand_at(application, NULL, 1);
-    open->operands[1].is_number = false;
-    pe->inputs[application->place].waiting = open;
+    struct run *run = input->first;
+    ptrdiff_t size = application->steps[0];
+    if (run->control || run->count - run->taken < count || run->size < size) {
+        return false;
+    }
+    uint8_t *elements[] = {to, (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step};
+    if (run->step == size) {
+        memcpy(elements[0], elements[1], (size_t)count * (size_t)size);
+    } else {
+        const ptrdiff_t steps[] = {size, run->step};
+        operation->kernel->walk(elements, steps, count);
+    }
+    *end = note_taken(core, run, count, ready, operation->plain_rate);
+    if (run->taken == run->count) {
+        input->first = run->next;
+        if (input->first == NULL) {
+            input->last = NULL;
+        }
+        drop_run(core, run);
+    }
+    return true;
 }
 
 int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
@@ -42,52 +124,44 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
     const struct descriptor *to = (const struct descriptor *)(void *)operand_at(application, registers, 0);
     uint32_t count = application->count < to->extents[0] ? application->count : to->extents[0];
     const bool is_async = operation->is_async;
-    struct input *input = &pe->inputs[application->place];
-    struct resource *queue = resource_of(pe, application->place), *thread = resource_of(pe, application->thread);
-    struct run *run = input->first;
-    cycle issued = *now, end = open_since(issued);
+    struct input *input = part_at(pe, application->at.input);
+    struct resource *queue = part_at(pe, application->at.queue), *thread = part_at(pe, application->at.thread);
+    cycle issued = *now, end = open_since(issued), ready = issued + core->timing.receive_setup;
     if (core->is_observed || to->plain != application->plain[0] || count == 0 ||
-        !is_quiet(application->queue, pe->unit) || input->waiting != NULL || queue->ends > issued ||
-        (is_async && thread->ends > issued)) {
+        !is_quiet(application->queue, pe->unit) || queue->ends > issued || (is_async && thread->ends > issued)) {
         return NOT_QUICK;
     }
-    if (run == NULL) {
-        open_move(core, pe, application, to, count, where, issued);
+    bool waits = false;
+    uint8_t *at = pe->memory + 2 * (int64_t)to->address;
+    if (input->form != SPELLED_OUT) {
+        if (input->form == SHORT_RECEIVE || !take_short(core, input, application, at, count, ready, &end)) {
+            return NOT_QUICK;
+        }
+    } else if (input->waiting != NULL) {
+        return NOT_QUICK;
+    } else if (input->first != NULL) {
+        if (!take_run(core, input, application, at, count, ready, &end)) {
+            return NOT_QUICK;
+        }
+    } else {
+        waits = true;
+        wait_in_short(core, pe, application, to, count, where, issued);
         if (is_async && operation->has_completion) {
             expect_completion(pe, operation, 1);
         }
-    } else {
-        ptrdiff_t size = application->steps[0];
-        if (run->control || run->count - run->taken < count || run->size < size) {
-            return NOT_QUICK;
-        }
-        uint8_t *elements[] = {pe->memory + 2 * (int64_t)to->address,
-                               (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step};
-        if (run->step == size) {
-            memcpy(elements[0], elements[1], (size_t)count * (size_t)size);
-        } else {
-            const ptrdiff_t steps[] = {size, run->step};
-            operation->kernel->walk(elements, steps, count);
-        }
-        end = note_taken(core, run, count, issued + core->timing.receive_setup, operation->plain_rate);
-        if (run->taken == run->count) {
-            input->first = run->next;
-            if (input->first == NULL) {
-                input->last = NULL;
-            }
-            drop_run(core, run);
-        }
+    }
+    if (!waits) {
         settle_credits(core);
     }
     struct resource use = {.ends = end, .user = operation->number, .task = running_task(pe)};
     *queue = use;
     if (!is_async) {
-        *now = run == NULL ? issued : end;
-        return run == NULL ? WAITS : DONE_NOW;
+        *now = waits ? issued : end;
+        return waits ? WAITS : DONE_NOW;
     }
     *thread = use;
     *now = issued + core->timing.async_issue;
-    if (run != NULL) {
+    if (!waits) {
         signal_end(core, pe, operation, end, false);
     }
     return DONE_NOW;
@@ -95,86 +169,86 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
 
 /* Sending */
 
-/* Finds when a run that leaves from `first` on can be taken by the operation that waits for it; returns false if that is
- * not at one pace. */
-static inline bool find_pace(const struct open *open, cycle head, cycle rate, cycle *begin, cycle *pace) {
-    *begin = head > open->time ? head : open->time;
-    *pace = *begin == head && rate > open->rate ? rate : open->rate;
-    return *begin == head || rate <= open->rate;
-}
-
-/* Ends an asynchronous move that has done its last element, as `complete` does. */
-static inline void complete_move(struct core *core, struct open *open) {
-    struct pe *pe = open->pe;
-    const struct operation *operation = open->operation;
-    if (open->is_sync || pe->early > 0 || operation->has_control) {
-        complete(core, open);
-        return;
-    }
-    cycle time = open->time;
-    if (core->races != NULL) {
-        end_flight(core, pe, open, time);
-    }
-    resource_of(pe, open->queue[0])->ends = time;
-    resource_of(pe, thread_place(pe, operation))->ends = time;
-    open->poll = 0;
-    pool_give(&core->opens, open);
-    if (operation->has_completion) {
-        expect(pe, operation->activate, operation->unblock, -1);
-    }
-    signal_end(core, pe, operation, time, false);
-}
-
-/* Moves elements into the memory of the operation that waits for them, and notes when their credits are back in `done`.
+/* Moves elements into the memory of the receive that waits for them, and notes when their credits are back in `times`.
  * Returns false, and has done nothing, if that is for others. */
-static inline bool move_now(struct core *core, struct input *input, const struct way *way, const uint8_t *at,
-                            uint32_t count, uint8_t size, cycle first, cycle rate, cycle tail, cycle *done) {
-    struct open *open = input->waiting;
+static inline bool move_now(struct core *core, const struct output *output, const uint8_t *at, uint32_t count,
+                            uint8_t size, cycle rate, struct move_times *times) {
+    struct input *input = output->to;
     struct path *path = &input->path;
-    cycle begin, pace;
-    if (!open->is_move || open->operation->kernel->size[1] != size || count > open->count - open->position ||
-        path->pending > 0 || path->held != NULL || path->waiting != NULL ||
-        !find_pace(open, first + way->latency, rate, &begin, &pace)) {
+    struct pe *pe = output->pe;
+    const struct application *application = input->move.application;
+    const struct operation *operation = application->operation;
+    cycle first = times->leaves - (cycle)(count - 1) * rate, begin, pace;
+    if (application->steps[0] != size || count > (uint32_t)(input->count - input->position) || path->pending > 0 ||
+        path->waiters != NULL ||
+        !find_pace(input->move.time, operation->plain_rate, first + output->way->latency, rate, &begin, &pace)) {
         return false;
     }
     assert(path->claims == NULL);
-    memcpy(open->to + open->position * size, at, (size_t)count * size);
+    uint8_t *to = pe->memory + 2 * (int64_t)destination_of(&input->move)->address;
+    memcpy(to + (ptrdiff_t)input->position * size, at, (size_t)count * size);
     cycle last = -1; /* when the one is taken whose credit the last wavelet needs */
     if (count > path->capacity) {
         last = begin + (cycle)(count - path->capacity - 1) * pace;
     } else if (path->last.count > 0) {
         last = taken_at(path, path->capacity + 1 - count);
     }
-    path->leaves = first + (cycle)(count - 1) * rate;
-    if (last >= 0 && last + path->back + tail > *done) {
-        *done = last + path->back + tail; /* as `send_ends` has it */
+    path->leaves = times->leaves;
+    if (last >= 0 && last + path->back + times->tail > times->end) {
+        times->end = last + path->back + times->tail; /* as `send_ends` has it */
     }
     note_takes(core, path, begin, pace, count);
-    open->time = begin + (cycle)(count - 1) * pace + open->rate;
-    open->position += count;
-    if (open->position == open->count) {
-        input->waiting = open->waits[0];
-        complete_move(core, open);
+    input->move.time = begin + (cycle)(count - 1) * pace + operation->plain_rate;
+    input->position += (uint16_t)count;
+    if (input->position == input->count) {
+        struct short_move move = input->move;
+        if (move.payload != NULL) {
+            payload_drop(core, move.payload);
+        }
+        end_short(core, input);
+        if (operation->is_async && operation->has_completion) {
+            expect_completion(pe, operation, -1);
+        }
+        pe->stopped = pe->stopped && operation->is_async;
+        end_move(core, pe, application, move.since, move.time);
     }
     return true;
 }
 
-/* Queues elements that nothing waits for. */
-static inline void queue_move(struct core *core, struct input *input, const uint8_t *at, uint32_t count, uint8_t size,
-                              cycle head, cycle rate, const struct pe *from) {
-    struct run *run = pool_take(core, &core->runs);
+/* Leaves elements in a queue that has nothing, and notes when their credits are back in `times`; returns whether the send
+ * has to wait for room. */
+static inline bool leave_in_short(struct core *core, struct pe *pe, const struct application *application,
+                                  const struct output *output, const uint8_t *at, uint32_t count, uint8_t size,
+                                  uint32_t where, cycle rate, struct move_times *times) {
+    struct input *input = output->to;
+    struct path *path = &input->path;
+    const bool waits = count > path->capacity;
     struct payload *payload = payload_take(core, ((uint64_t)count * size + 3) / 4);
     memcpy(payload->words, at, (size_t)count * size);
-    *run = (struct run){.payload = payload, .at = (const uint8_t *)payload->words, .path = &input->path, .first = head,
-                        .origin = input->path.origin, .step = size, .rate = (uint32_t)rate, .count = count,
-                        .sender = from->number, .size = size};
-    if (input->first == NULL) {
-        input->first = run;
+    assert(path->pending == 0 && path->claims == NULL);
+    if (waits) {
+        path->pending = count;
+        path->leaves = times->leaves;
+        pe->held_sends++;
+        if (application->operation->has_completion) {
+            expect_completion(pe, application->operation, 1);
+        }
     } else {
-        input->last->next = run;
+        struct send here = {.done = times->end, .tail = times->tail}, *send = &here;
+        path_note(core, path, count, times->leaves, &send);
+        times->end = here.done;
     }
-    input->last = run;
+    cycle head = times->leaves - (cycle)(count - 1) * rate + output->way->latency;
+    input->form = waits ? SHORT_SEND : SHORT_WAVELETS;
+    input->count = (uint16_t)count;
+    input->move = (struct short_move){.application = application, .time = head, .from = pe, .payload = payload,
+                                      .where = where, .task = running_task(pe)};
+    core->short_moves++;
     core->moves -= core->moves > 1;
+    if (has_to_spell(core)) {
+        spell_out(core, output->pe, core->queue_place[output->way->queue]);
+    }
+    return waits;
 }
 
 /* Finds where an output queue leads to. What goes to the border of a partition takes the long way. */
@@ -190,8 +264,9 @@ static void find_output(struct core *core, const struct pe *pe, const struct que
     const struct queue *receiver = &to->class->queues[core->queue_place[way->queue]];
     if (receiver->is_taskless && receiver->senders == 1 && to != pe && way->capacity > 0 &&
         !core->tiles[to->tile].is_border) {
-        struct input *input = &to->inputs[core->queue_place[way->queue]];
+        struct input *input = &inputs_of(to)[core->queue_place[way->queue]];
         output->way = way;
+        output->pe = to;
         output->to = path_at(core, input, way, origin_by(way, pe, queue)) == &input->path ? input : NULL;
     }
 }
@@ -202,8 +277,8 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     const struct descriptor *from = (const struct descriptor *)(void *)operand_at(application, registers, 1);
     const bool is_async = operation->is_async;
     const uint32_t count = from->extents[0];
-    struct output *output = &pe->outputs[application->output];
-    struct resource *queue = resource_of(pe, application->place), *thread = resource_of(pe, application->thread);
+    struct output *output = part_at(pe, application->at.output);
+    struct resource *queue = part_at(pe, application->at.queue), *thread = part_at(pe, application->at.thread);
     cycle issued = *now, rate = operation->plain_rate;
     if (core->is_observed || from->plain != application->plain[1] || count == 0 || core->at_work) {
         return NOT_QUICK;
@@ -211,7 +286,6 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     if (output->way == NULL) {
         find_output(core, pe, application->queue, output);
     }
-    const struct way *way = output->way;
     struct input *input = output->to;
     if (input == NULL || !is_quiet(application->queue, pe->unit) || queue->ends > issued ||
         (is_async && thread->ends > issued)) {
@@ -219,36 +293,22 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     }
     const uint8_t size = (uint8_t)application->steps[1];
     const uint8_t *at = pe->memory + 2 * (int64_t)from->address;
-    cycle begins = is_async ? issued : issued + core->timing.send_setup;
-    cycle first = begins + core->timing.inject, leaves = first + (cycle)(count - 1) * rate;
-    cycle end = begins + rate * count + (is_async ? core->timing.inject : 0);
-    cycle tail = end > leaves ? end - leaves : 0;
-    struct resource use = {.ends = end, .user = operation->number, .task = running_task(pe)};
+    struct move_times times = times_of(core, operation, issued, count);
+    struct resource use = {.user = operation->number, .task = running_task(pe)};
     bool waits = false;
-    if (input->waiting != NULL) {
-        if (!move_now(core, input, way, at, count, size, first, rate, tail, &use.ends)) {
+    if (input->form == SHORT_RECEIVE) {
+        if (!move_now(core, output, at, count, size, rate, &times)) {
             return NOT_QUICK;
         }
         settle_credits(core);
+    } else if (input->form == SPELLED_OUT && input->first == NULL && input->waiting == NULL &&
+               input->path.waiters == NULL) {
+        waits = leave_in_short(core, pe, application, output, at, count, size, where, rate, &times);
     } else {
-        struct path *path = &input->path;
-        waits = path->pending + count > path->capacity;
-        if (waits) {
-            struct send *send = pool_take(core, &core->send_pool);
-            *send = (struct send){.pe = pe, .operation = operation, .where = where, .task = use.task,
-                                  .queue = application->queue->number, .done = end, .tail = tail,
-                                  .count = count, .is_sync = !is_async, .since = issued, .is_pooled = true};
-            path_note(core, path, count, leaves, &send);
-            hold_send(core, send);
-            use.ends = open_since(issued);
-        } else {
-            struct send here = {.done = end, .tail = tail}, *send = &here;
-            path_note(core, path, count, leaves, &send);
-            use.ends = here.done;
-        }
-        queue_move(core, input, at, count, size, first + way->latency, rate, pe);
+        return NOT_QUICK;
     }
     core->wavelets += count;
+    use.ends = waits ? open_since(issued) : times.end;
     *queue = use;
     if (is_async) {
         *thread = use;
@@ -281,7 +341,12 @@ void prepare_moves(struct core *core) {
         application->queue = &class->queues[place];
         application->place = place;
         application->thread = class->queue_count + application->operation->thread;
-        application->output = place - class->input_count;
+        const struct parts *parts = &class->parts;
+        application->at.queue = parts->resources + place * (uint32_t)sizeof(struct resource);
+        application->at.thread = parts->resources + application->thread * (uint32_t)sizeof(struct resource);
+        application->at.input = sends ? 0 : parts->inputs + place * (uint32_t)sizeof(struct input);
+        application->at.output =
+            sends ? parts->outputs + (place - class->input_count) * (uint32_t)sizeof(struct output) : 0;
         application->count = stream->extents[0];
         bool fits = sends ? !application->queue->is_input
                           : application->queue->is_taskless && stream->extents[0] != ENDLESS_EXTENT;

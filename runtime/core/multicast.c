@@ -7,8 +7,9 @@
 
 /* Has a multicast, or a router, go on when a wavelet of a way is taken. */
 void wait_for_path(struct core *core, struct path *full, struct multicast *multicast) {
-    multicast->next = full->waiting;
-    full->waiting = multicast;
+    struct waiters *waiters = waiters_of(core, full);
+    multicast->next = waiters->multicasts;
+    waiters->multicasts = multicast;
     core->multicasts_waiting++;
 }
 

@@ -228,16 +228,21 @@ void send_accepted(struct core *core, struct send *send, cycle time) {
     }
 }
 
-/* Remembers a send that waits for room. */
-void hold_send(struct core *core, struct send *send) {
+/* Puts a send that waits for room into the list of them. */
+void list_send(struct core *core, struct send *send) {
     send->settled = true;
-    send->pe->held_sends++;
     send->previous = NULL;
     send->next = core->sends;
     if (core->sends != NULL) {
         core->sends->previous = send;
     }
     core->sends = send;
+}
+
+/* Remembers a send that waits for room. */
+void hold_send(struct core *core, struct send *send) {
+    list_send(core, send);
+    send->pe->held_sends++;
     if (send->operation->has_completion) {
         expect_completion(send->pe, send->operation, 1);
     }

@@ -146,7 +146,7 @@ static bool may_arrive(const struct pe *pe, uint32_t task) {
     if (queue->senders == 0) {
         return false;
     }
-    return queue->senders > 1 || row->type == LISTENER || pe->inputs[row->queue].first == NULL;
+    return queue->senders > 1 || row->type == LISTENER || inputs_of(pe)[row->queue].first == NULL;
 }
 
 /* Returns whether a task may become ready before the one that is ready first, at `time`, or in that cycle and be picked
@@ -194,7 +194,7 @@ static inline bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
 }
 
 static struct run *take_run(struct core *core, struct pe *pe, uint32_t place, cycle begin, uint32_t *word) {
-    struct input *input = &pe->inputs[place];
+    struct input *input = &inputs_of(pe)[place];
     struct run *run = input->first;
     const uint8_t *at = run->at + (ptrdiff_t)run->taken * run->step;
     memcpy(word, at, 2);
@@ -284,7 +284,7 @@ static int start_by_wavelet(struct core *core, struct pe *pe, uint32_t number, c
         check_last(core, pe, run->piece, word);
         core->at = -1;
     }
-    struct input *input = &pe->inputs[task->queue];
+    struct input *input = &inputs_of(pe)[task->queue];
     if (run->taken == run->count) {
         input->first = run->next;
         if (input->first == NULL) {
@@ -412,7 +412,7 @@ static void visit_signals(struct core *core, struct pe *pe) {
 /* Has the cache get the state of the PE that is visited next, and the begin of its memory. Inline, because compilers take
  * a function that only prefetches for one that does nothing, and leave its calls out. */
 static inline __attribute__((always_inline)) void fetch(const struct pe *pe) {
-    enum { LINE = 64, MOST_LINES = 24 };
+    enum { MOST_LINES = 24 };
     if (pe == NULL) {
         return;
     }

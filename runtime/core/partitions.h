@@ -21,7 +21,7 @@ struct partitions {
 /* The pools of a core, as a list */
 #define POOLS(core)                                                                                                    \
     &(core)->runs, &(core)->opens, &(core)->send_pool, &(core)->moments, &(core)->earlies, &(core)->arrivals,          \
-        &(core)->paths, &(core)->claims, &(core)->multicasts, &(core)->entries, &(core)->newcomers,          \
+        &(core)->paths, &(core)->claims, &(core)->waiters, &(core)->multicasts, &(core)->entries, &(core)->newcomers,          \
         &(core)->turns, &(core)->works
 
 #endif

@@ -248,9 +248,7 @@ static bool find_send_room(struct core *core, const struct turn *turn, struct ro
     *room = (struct room){.count = UINT32_MAX, .first = -UNBOUNDED};
     find_room(core, turn->pe, queue, room);
     if (room->count == 0) {
-        core->multicasts_waiting += room->full->held == NULL;
-        room->full->held = turn->pe;
-        room->full->held_place = HELD_SENDS;
+        hold_pe(core, room->full, turn->pe, HELD_SENDS);
     }
     return room->count > 0;
 }

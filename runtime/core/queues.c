@@ -5,7 +5,7 @@
 /* Queues wavelets that nobody waits for. */
 static void store(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
     keep_run(core, run);
-    struct input *input = &pe->inputs[place];
+    struct input *input = &inputs_of(pe)[place];
     run->next = NULL;
     if (input->first == NULL) {
         input->first = run;
@@ -20,7 +20,7 @@ static void store(struct core *core, struct pe *pe, uint32_t place, struct run *
 }
 
 static void take_first(struct core *core, struct pe *pe, uint32_t place) {
-    struct input *input = &pe->inputs[place];
+    struct input *input = &inputs_of(pe)[place];
     struct run *run = input->first;
     input->first = run->next;
     if (input->first == NULL) {
@@ -104,7 +104,7 @@ static bool is_simple(const struct open *open) {
 }
 
 static void wait_in(struct open *open, int k) {
-    struct open **link = &open->pe->inputs[open->queue[k]].waiting;
+    struct open **link = &inputs_of(open->pe)[open->queue[k]].waiting;
     while (*link != NULL) {
         link = &(*link)->waits[input_at(*link, open->queue[k])];
     }
@@ -114,7 +114,7 @@ static void wait_in(struct open *open, int k) {
 
 static void leave_one(struct open *open, int k) {
     uint32_t place = open->queue[k];
-    struct open **link = &open->pe->inputs[place].waiting;
+    struct open **link = &inputs_of(open->pe)[place].waiting;
     while (*link != open) {
         link = &(*link)->waits[input_at(*link, place)];
     }
@@ -175,7 +175,7 @@ static bool proceed(struct core *core, struct open *open) {
             if (!has_elements(core, open, k)) {
                 return open->polls && ends_without_elements(core, open) && finish(core, open);
             }
-            runs[k] = pe->inputs[open->queue[k]].first;
+            runs[k] = inputs_of(pe)[open->queue[k]].first;
             cycle there = ready_time(open, k);
             ready = there > ready ? there : ready;
         }
@@ -210,6 +210,7 @@ static void post(struct core *core, struct open *open) {
 
 /* Lets the operations that wait for a queue take what is in it. */
 static void hand_over_stored(struct core *core, struct input *input) {
+    assert(input->form == SPELLED_OUT);
     while (input->first != NULL && input->waiting != NULL) {
         struct open *open = input->waiting;
         if (open->turn != NULL) {
@@ -246,7 +247,8 @@ static void hand_over(struct core *core, struct pe *pe, uint32_t place, struct r
         drop_run(core, run);
         return;
     }
-    struct input *input = &pe->inputs[place];
+    struct input *input = &inputs_of(pe)[place];
+    assert(input->form == SPELLED_OUT);
     count_move(core, input->waiting);
     for (struct open *open = input->waiting; open != NULL; open = open->waits[input_at(open, place)]) {
         if (!is_simple(open)) {
@@ -303,7 +305,7 @@ void deliver(struct core *core) {
         } else if (arrival.place == HELD_SENDS) {
             await_room(core, arrival.pe);
         } else if (arrival.run == NULL) {
-            hand_over_stored(core, &arrival.pe->inputs[arrival.place]);
+            hand_over_stored(core, &inputs_of(arrival.pe)[arrival.place]);
         } else {
             hand_over(core, arrival.pe, arrival.place, arrival.run);
         }
@@ -403,6 +405,9 @@ int receive(struct core *core, struct open *open) {
     core->at_work = true;
     int how = DONE_NOW;
     struct pe *pe = open->pe;
+    for (int k = 0; k < open->inputs; k++) {
+        spell_out(core, pe, open->queue[k]);
+    }
     if (!open->is_sync) {
         post(core, open);
     } else if (proceed(core, open)) {
@@ -446,7 +451,7 @@ void take_in_turn(struct core *core, struct open *open) {
     memcpy(places, open->queue, sizeof places);
     for (int k = 0; k < inputs && !has_ended; k++) {
         cycle there = elements_at(core, open, k);
-        runs[k] = pe->inputs[places[k]].first;
+        runs[k] = inputs_of(pe)[places[k]].first;
         if (open->polls >> k & 1 && there > open->turn_at) {
             fifo_stop(core, open, k, open->turn_at);
             has_ended = true;
@@ -466,6 +471,6 @@ void take_in_turn(struct core *core, struct open *open) {
     leave(open);
     complete(core, open);
     for (int k = 0; k < inputs; k++) {
-        hand_over_stored(core, &pe->inputs[places[k]]);
+        hand_over_stored(core, &inputs_of(pe)[places[k]]);
     }
 }

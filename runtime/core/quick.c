@@ -128,7 +128,8 @@ static void note_take(struct core *core, struct pe *pe, const struct operation *
 
 /* Gives a whole run to the operation that waits for it and is not beyond its end then; returns false if there is none. */
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run) {
-    struct input *input = &pe->inputs[place];
+    struct input *input = &inputs_of(pe)[place];
+    spell_out(core, pe, place);
     struct open *open = input->waiting;
     uint32_t count = run->count - run->taken;
     if (open == NULL || !open->is_plain || count > open->count - open->position || run->control ||
@@ -165,7 +166,8 @@ static int quick_receive(struct core *core, struct pe *pe, const struct applicat
                          uint32_t count, uint32_t where, cycle *now) {
     const struct operation *operation = application->operation;
     uint32_t place = core->queue_place[streams[source]->row], thread = thread_place(pe, operation);
-    struct input *input = &pe->inputs[place];
+    struct input *input = &inputs_of(pe)[place];
+    spell_out(core, pe, place);
     struct run *run = input->first;
     cycle issued = *now;
     const struct queue *queue = &pe->class->queues[place];
@@ -296,7 +298,8 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
         run.first = first + way->latency;
         run.origin = origin_by(way, pe, queue);
         run.taken = 0;
-        run.path = path_send(its, &to->inputs[there], way, run.origin, count, leaves, &send);
+        spell_out(its, to, there);
+        run.path = path_send(its, &inputs_of(to)[there], way, run.origin, count, leaves, &send);
         if (receiver->is_taskless && receiver->senders == 1 && to != pe && !has_to_wait(core, to) &&
             quick_hand_over(its, to, there, &run)) {
             continue;

@@ -526,7 +526,7 @@ static void bind_quick(struct core *core, struct pe *pe, const struct operation 
             bind_flight(core, pe, core->sends); /* the last that waits */
         }
     } else if (is_open) {
-        bind_flight(core, pe, pe->inputs[core->queue_place[queue]].waiting);
+        bind_flight(core, pe, inputs_of(pe)[core->queue_place[queue]].waiting);
     } else {
         end(core, pe, flight, done);
     }

@@ -27,7 +27,7 @@ void place_registers(struct core *core) {
 void load_register(struct core *core, struct pe *pe, uint32_t number, const struct descriptor *descriptor) {
     const struct register_load_row *row = &core->tables.register_loads[number];
     uint16_t place = core->register_place[row->file][row->number];
-    struct descriptor *held = &pe->registers[place];
+    struct descriptor *held = &registers_at(pe)[place];
     *held = *descriptor;
     held->held = (uint16_t)(place + 1);
     held->shape = held->plain = 0;
@@ -39,7 +39,7 @@ void load_register(struct core *core, struct pe *pe, uint32_t number, const stru
 /* Stores what a register holds; returns the code of a finding, or 0. */
 uint32_t read_register(struct core *core, struct pe *pe, uint32_t number, struct descriptor *descriptor) {
     const struct register_read_row *row = &core->tables.register_reads[number];
-    *descriptor = pe->registers[core->register_place[row->file][row->number]];
+    *descriptor = registers_at(pe)[core->register_place[row->file][row->number]];
     if (descriptor->held == 0) {
         return REGISTER_EMPTY;
     }
@@ -113,7 +113,7 @@ void move_registers(struct pe *pe, const struct operation *operation, const stru
         if (operands[k].is_number || walk->held == 0 || !(walk->state & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
             continue;
         }
-        struct descriptor *held = &pe->registers[walk->held - 1];
+        struct descriptor *held = &registers_at(pe)[walk->held - 1];
         *held = walk_behind(walk, count);
         held->load = NO_ROW;
     }

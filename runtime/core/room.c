@@ -91,9 +91,7 @@ bool find_credits(struct core *core, struct open *open) {
     struct room room = {.count = UINT32_MAX, .first = -UNBOUNDED};
     find_room(core, pe, queue, &room);
     if (room.count == 0) {
-        core->multicasts_waiting += room.full->held == NULL;
-        room.full->held = pe;
-        room.full->held_place = open->queue[0];
+        hold_pe(core, room.full, pe, open->queue[0]);
         return false;
     }
     open->credits = (int64_t)room.count * lanes - open->has_half;

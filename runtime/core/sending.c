@@ -36,7 +36,8 @@ void send_run(struct core *core, struct pe *pe, const struct queue *queue, const
         run->origin = origin_by(way, pe, queue);
         run->sender = pe->number;
         hold_payload(core, there, run);
-        run->path = path_send(there, &to->inputs[place], way, run->origin, run->count, leaves, send);
+        spell_out(there, to, place);
+        run->path = path_send(there, &inputs_of(to)[place], way, run->origin, run->count, leaves, send);
         arrive(there, to, place, run);
     }
 }

@@ -192,7 +192,7 @@ void count_stop(struct core *core, const struct open *open, cycle time) {
     }
     uint32_t place = output_of(core, open);
     for (int k = 0; k < open->inputs; k++) {
-        const struct run *run = open->pe->inputs[open->queue[k]].first;
+        const struct run *run = inputs_of(open->pe)[open->queue[k]].first;
         if (!(open->polls >> k & 1) && run != NULL && head_time(run) == time) {
             place = open->queue[k];
             break;
@@ -340,7 +340,7 @@ void core_statistics(const struct core *core, struct pe_counts *pes, struct cell
             for (uint32_t place = 0; place < class->source_count; place++) {
                 uint64_t number = cell_of(core, pe, place);
                 if (!class->queues[place].is_sink) {
-                    fill_of_left(&core->statistics->fills[number], pe->inputs[place].first, &cells[number]);
+                    fill_of_left(&core->statistics->fills[number], inputs_of(pe)[place].first, &cells[number]);
                 }
             }
         }

@@ -423,7 +423,8 @@ void router_goes_on(struct core *core, struct router *router) {
 
 /* Lets a router whose registers have been written at a time look again at what waits. */
 void router_changes(struct core *core, struct router *router, cycle now) {
-    struct multicast **at = router->is_full ? &router->full->waiting : NULL;
+    struct waiters *waiters = router->is_full ? router->full->waiters : NULL;
+    struct multicast **at = waiters == NULL ? NULL : &waiters->multicasts;
     while (at != NULL && *at != NULL && *at != &router->waiter) {
         at = &(*at)->next;
     }

@@ -1,0 +1,49 @@
+/* Moves between memory and queues, in short: what moves.c and short_moves.c share. */
+#ifndef LOOM_MOVES_H
+#define LOOM_MOVES_H
+
+#include "quick.h"
+
+/* Of a send: when it was issued, its last wavelet leaves of itself, and it ends if nothing holds it back; cycles from the
+ * second to the third, if that is not before it */
+struct move_times {
+    cycle issued, leaves, end, tail;
+};
+
+/* Returns the cycles from when a send is issued until its first wavelet leaves. */
+static inline cycle cycles_before(const struct core *core, const struct operation *operation) {
+    return core->timing.inject + (operation->is_async ? 0 : core->timing.send_setup);
+}
+
+/* Returns the times of a move to a queue. */
+static inline struct move_times times_of(const struct core *core, const struct operation *operation, cycle issued,
+                                         uint32_t count) {
+    cycle rate = operation->plain_rate, first = issued + cycles_before(core, operation);
+    cycle leaves = first + (cycle)(count - 1) * rate;
+    cycle end = first + rate * count - (operation->is_async ? 0 : core->timing.inject);
+    return (struct move_times){issued, leaves, end, end > leaves ? end - leaves : 0};
+}
+
+/* Returns the times of a move to a queue whose last wavelet leaves at a time. */
+static inline struct move_times times_behind(const struct core *core, const struct operation *operation, cycle leaves,
+                                             uint32_t count) {
+    cycle first = leaves - (cycle)(count - 1) * operation->plain_rate;
+    return times_of(core, operation, first - cycles_before(core, operation), count);
+}
+
+/* Returns where a receive in short puts what comes. */
+static inline const struct descriptor *destination_of(const struct short_move *move) {
+    return move->payload != NULL ? (const struct descriptor *)(void *)move->payload->words
+                                 : (const struct descriptor *)(void *)operand_at(move->application, NULL, 0);
+}
+
+/* Takes a short move out of its queue, which has nothing then. */
+static inline void end_short(struct core *core, struct input *input) {
+    assert(input->form != SPELLED_OUT);
+    input->form = SPELLED_OUT;
+    input->first = input->last = NULL;
+    input->waiting = NULL;
+    core->short_moves--;
+}
+
+#endif
