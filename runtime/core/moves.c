@@ -24,7 +24,8 @@ static inline void end_move(struct core *core, struct pe *pe, const struct appli
 
 /* Has a receive for which nothing is there yet wait. A destination in the frame is copied, which ends before that. */
 static inline void wait_in_short(struct core *core, struct pe *pe, const struct application *application,
-                                 const struct descriptor *to, uint32_t count, uint32_t where, cycle issued) {
+                                 const struct descriptor *to, uint32_t count, uint32_t task, uint32_t where,
+                                 cycle issued) {
     struct input *input = part_at(pe, application->at.input);
     struct payload *copy = NULL;
     if (application->places[0].in_frame != 0) {
@@ -36,7 +37,7 @@ static inline void wait_in_short(struct core *core, struct pe *pe, const struct 
     input->count = (uint16_t)count;
     input->position = 0;
     input->move = (struct short_move){.application = application, .time = issued + core->timing.receive_setup,
-                                      .since = issued, .payload = copy, .where = where, .task = running_task(pe)};
+                                      .since = issued, .payload = copy, .where = where, .task = task};
     core->short_moves++;
     if (has_to_spell(core)) {
         spell_out(core, pe, application->place);
@@ -132,6 +133,7 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
         return NOT_QUICK;
     }
     bool waits = false;
+    const uint32_t task = running_task(pe);
     uint8_t *at = pe->memory + 2 * (int64_t)to->address;
     if (input->form != SPELLED_OUT) {
         if (input->form == SHORT_RECEIVE || !take_short(core, input, application, at, count, ready, &end)) {
@@ -145,7 +147,7 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
         }
     } else {
         waits = true;
-        wait_in_short(core, pe, application, to, count, where, issued);
+        wait_in_short(core, pe, application, to, count, task, where, issued);
         if (is_async && operation->has_completion) {
             expect_completion(pe, operation, 1);
         }
@@ -153,7 +155,7 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
     if (!waits) {
         settle_credits(core);
     }
-    struct resource use = {.ends = end, .user = operation->number, .task = running_task(pe)};
+    struct resource use = {.ends = end, .user = operation->number, .task = task};
     *queue = use;
     if (!is_async) {
         *now = waits ? issued : end;
@@ -219,7 +221,7 @@ static inline bool move_now(struct core *core, const struct output *output, cons
  * has to wait for room. */
 static inline bool leave_in_short(struct core *core, struct pe *pe, const struct application *application,
                                   const struct output *output, const uint8_t *at, uint32_t count, uint8_t size,
-                                  uint32_t where, cycle rate, struct move_times *times) {
+                                  uint32_t task, uint32_t where, cycle rate, struct move_times *times) {
     struct input *input = output->to;
     struct path *path = &input->path;
     const bool waits = count > path->capacity;
@@ -242,7 +244,7 @@ static inline bool leave_in_short(struct core *core, struct pe *pe, const struct
     input->form = waits ? SHORT_SEND : SHORT_WAVELETS;
     input->count = (uint16_t)count;
     input->move = (struct short_move){.application = application, .time = head, .from = pe, .payload = payload,
-                                      .where = where, .task = running_task(pe)};
+                                      .where = where, .task = task};
     core->short_moves++;
     core->moves -= core->moves > 1;
     if (has_to_spell(core)) {
@@ -303,7 +305,7 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
         settle_credits(core);
     } else if (input->form == SPELLED_OUT && input->first == NULL && input->waiting == NULL &&
                input->path.waiters == NULL) {
-        waits = leave_in_short(core, pe, application, output, at, count, size, where, rate, &times);
+        waits = leave_in_short(core, pe, application, output, at, count, size, use.task, where, rate, &times);
     } else {
         return NOT_QUICK;
     }
