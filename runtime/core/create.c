@@ -6,6 +6,8 @@
 #include "priorities.h"
 #include "races.h"
 
+enum { LARGE_GRID = 1 << 16 }; /* PEs */
+
 /* Sets how an operation runs: its microthread, and the tasks that its end starts. */
 void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread) {
     uint16_t *places[] = {&operation->activate, &operation->unblock, &operation->control_activate,
@@ -399,6 +401,9 @@ static void run_starts(struct core *core) {
 }
 
 static void prepare(struct core *core, const struct core_input *input) {
+    if ((uint64_t)input->width * input->height >= LARGE_GRID) {
+        give_back(); /* making the fabric has taken more than it keeps */
+    }
     core->tables = *input->tables;
     core->timing = input->timing;
     core->registers = input->registers;

@@ -906,7 +906,8 @@ static inline void pool_give(struct pool *pool, void *item) {
     pool->live--;
 }
 void *core_allocate(struct core *core, uint64_t count, uint64_t size); /* zeros */
-void *allocate_large(struct core *core, uint64_t bytes);               /* zeros, in large pages where there are */
+void *allocate_large(struct core *core, uint64_t bytes); /* zeros from a line of the cache on; in large pages where there are */
+void give_back(void);
 void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint64_t size);
 struct payload *payload_take(struct core *core, uint64_t words);
 void payload_drop(struct core *core, struct payload *payload);

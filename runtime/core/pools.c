@@ -1,6 +1,9 @@
 /* Memory of the core: records of one size from chunks, wavelets in blocks of powers of two, growing arrays. */
 #define _GNU_SOURCE
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -25,17 +28,23 @@ void *core_allocate(struct core *core, uint64_t count, uint64_t size) {
 }
 
 void *allocate_large(struct core *core, uint64_t bytes) {
-    const uint64_t page = 1 << 21;
-    if (bytes < page) {
-        return core_allocate(core, bytes, 1);
-    }
-    bytes = (bytes + page - 1) / page * page;
-    void *found = checked(core, is_failing(core) ? NULL : aligned_alloc(page, bytes));
+    const uint64_t page = 1 << 21, whole = bytes < page ? LINE : page;
+    bytes = (bytes > 0 ? bytes + whole - 1 : whole) / whole * whole;
+    void *found = checked(core, is_failing(core) ? NULL : aligned_alloc(whole, bytes));
 #ifdef MADV_HUGEPAGE
-    madvise(found, bytes, MADV_HUGEPAGE);
+    if (whole == page) {
+        madvise(found, bytes, MADV_HUGEPAGE);
+    }
 #endif
     memset(found, 0, bytes);
     return found;
+}
+
+/* Gives back to the system what the process has freed. */
+void give_back(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint64_t size) {
