@@ -29,6 +29,7 @@ from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
 from ..dialects.pto.kernels import Architecture, architecture_of, kernel_kind
 from ..dialects.pto.memory import constant_value
+from ..dialects.pto.vmi_stages import check_uses
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
 from ..operations.pipe_protocol import Behavior
@@ -220,6 +221,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         bind_launch_arguments(module)
         set_target_arch(module, chip)
         verify(module)
+        check_uses(module)
         found = find_hazards(module, arch)
     except LoomError as error:
         return [_rejected(error, name)]

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 
 from .align_rules import loads_on, stores_on
 from .instruction_operation import InstructionOp
-from .kernels import VECTOR_CODE, ancestors, fail
+from .kernels import VECTOR_CODE, ancestors, architecture_of, fail
 from .register_conversions import converts
 from .registers import MaskType, VRegType
 from .rules import (
@@ -124,6 +124,42 @@ def _mask_for(name: str) -> Rule:
     return lambda op: check_mask_of(op, f"b{width(_element(op, name))}")
 
 
+def _mask_type(op: InstructionOp, name: str) -> MaskType:
+    return cast("MaskType", type_of(op, name))
+
+
+def _masks(vector: str, called: str = "", **masks: str) -> Rule:
+    """Return the rule that masks are for elements of the width that a vector's have, where those are plain."""
+
+    def rule(op: InstructionOp) -> None:
+        type = _vector(op, vector)
+        element = type.element_type
+        if not _up_to_words(element) and not _wide_floats(element):
+            return
+        for name, role in (masks or {"mask": "mask"}).items():
+            mask = _mask_type(op, name)
+            if mask.granularity.data != f"b{width(element)}":
+                fail(
+                    op,
+                    f"{role} type {mask} does not match {called or vector} vector type {type}; expected "
+                    f"!pto.mask<b{width(element)}>",
+                )
+
+    return rule
+
+
+def _same_masks(**names: str) -> Rule:
+    """Return the rule that masks are for elements of one width, that of the first."""
+
+    def rule(op: InstructionOp) -> None:
+        (first, role), *others = names.items()
+        for name, other in others:
+            if _mask_type(op, first) != _mask_type(op, name):
+                fail(op, f"{role} type {_mask_type(op, first)} does not match {other} type {_mask_type(op, name)}")
+
+    return rule
+
+
 def _in_vector_memory(name: str, text: str = "") -> Rule:
     """Return the rule that memory is that of a vector core, as far as its type says."""
 
@@ -176,6 +212,20 @@ def _shift_by_number(op: InstructionOp) -> None:
         fail(op, "requires integer vector and integer scalar")
     if str(type_of(op, "scalar")) != "i16":
         fail(op, "requires signless i16 scalar")
+
+
+def _divides(op: InstructionOp) -> None:
+    """Check a quotient of integers, which a library computes on a5."""
+    vector, mask = _vector(op, "lhs"), _mask_type(op, "mask")
+    if signedness(vector.element_type) is None or architecture_of(op) != "a5":
+        return
+    bits = width(vector.element_type)
+    if is_unsigned(vector.element_type) or bits not in (16, 32) or mask.granularity.data != f"b{bits}":
+        fail(
+            op,
+            f"A5 integer pto.vdiv is not supported for '{vector}' with mask '{mask}'; only signed or signless i16 "
+            "vectors with a b16 mask and i32 vectors with a b32 mask are",
+        )
 
 
 def _shift(op: InstructionOp) -> None:
@@ -461,6 +511,8 @@ def _stores(op: InstructionOp) -> None:
     element = _element(op, "value")
     if granularity is not None and not is_low_precision(element):
         check_mask_of(op, granularity)
+    if granularity is None:
+        _masks("value")(op)
 
 
 def _moves_on(op: InstructionOp) -> None:
@@ -547,6 +599,8 @@ _SORTED = ("source0", "source1", "source2", "source3")
 
 def _scope(op: InstructionOp) -> None:
     """Check the arguments of code for the vector unit: what it captures, or none."""
+    if _is_in_scope(op):
+        fail(op, "does not allow nested dedicated pto.vecscope/pto.strict_vecscope")
     (body,) = op.regions
     captured = op.operand_groups.get("captures", ())
     if body.first_block is None:
@@ -601,7 +655,8 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("vcgadd", "vcgmax", "vcgmin"), (*_UNARY, _group_reduction)),
     "vcpadd": (*_UNARY, _elements("input", _floats, _FLOATS)),
     "vusqz": (same_types("requires src and result to share one vector type", "input", "result"), _prefix_counts),
-    **dict.fromkeys(("vadd", "vsub", "vmul", "vdiv"), (_exact("lhs", "lhs"), _SHAPES)),
+    **dict.fromkeys(("vadd", "vsub", "vmul"), (_exact("lhs", "lhs"), _SHAPES)),
+    "vdiv": (_exact("lhs", "lhs"), _SHAPES, _divides),
     **dict.fromkeys(("vand", "vor", "vxor"), (_no_pairs, _SHAPES)),
     **dict.fromkeys(
         ("vmax", "vmin"), (same_types("lhs, rhs, and result must have the same vector type", "lhs", "rhs", "result"),)
@@ -789,5 +844,36 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "ub.vdup": (_all_in_vector_memory("requires UB-backed dst operand", "dst"),),
 }  # fmt: skip
 
-REGISTER_RULES: Mapping[str, Rule] = {name: all_of(*rules) for name, rules in _RULES.items()}
+_MASK_RULES: dict[str, Rule] = {
+    **dict.fromkeys(
+        ("vabs", "vexp", "vln", "vsqrt", "vrelu", "vnot", "vcadd", "vcmax", "vcmin"), _masks("input")
+    ),
+    **dict.fromkeys(
+        ("vadd", "vsub", "vmul", "vdiv", "vmax", "vmin", "vand", "vor", "vxor", "vshl", "vshr", "vmull", "vmula"),
+        _masks("lhs"),
+    ),
+    **dict.fromkeys(("vaddc", "vsubc"), all_of(_masks("lhs"), _same_masks(mask="mask", carry="carry"))),
+    **dict.fromkeys(
+        ("vaddcs", "vsubcs"),
+        all_of(
+            _masks("lhs"), _same_masks(mask="mask", carry="carry"), _same_masks(carry_in="carry_in", mask="mask"),
+        ),
+    ),
+    "vcmp": _masks("src0", "input", mask="seed mask", result="result mask"),
+    "vcmps": _masks("src", "input", mask="seed mask", result="result mask"),
+    "pnot": _same_masks(input="input mask", mask="mask", result="result mask"),
+    "psel": _same_masks(src0="src0 mask", src1="src1 mask", mask="mask", result="result mask"),
+    "vsel": _masks("src0"),
+    **dict.fromkeys(("vgather2_bc", "vsldb"), _masks("result")),
+    "vsstb": _masks("value"),
+    "vstsx2": _masks("low"),
+}  # fmt: skip
+"""What holds of masks besides, of what PTOAS checks after its verifiers (`pto-validate-vpto-ir`)."""
+
+_COMPLETE = {
+    name: (*_RULES.get(name, ()), *([_MASK_RULES[name]] if name in _MASK_RULES else []))
+    for name in (*_RULES, *_MASK_RULES)
+}
+
+REGISTER_RULES: Mapping[str, Rule] = {name: all_of(*rules) for name, rules in _COMPLETE.items()}
 """The rules by the name of the row."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     Float64Type,
     SymbolRefAttr,
@@ -79,6 +80,24 @@ def _section(op: InstructionOp) -> None:
             op,
             f"SIMT launch dimensions must have a positive product no greater than {MAX_THREADS}, got "
             f"({sizes[0]}, {sizes[1]}, {sizes[2]})",
+        )
+    for constant in (each for each in op.walk() if isinstance(each, arith.ConstantOp)):
+        type = constant.result.type
+        if is_float8(cast("VectorType[Attribute]", type).element_type if isinstance(type, VectorType) else type):
+            fail(
+                constant,
+                "does not support directly constructed FP8 constants in the VPTO backend; produce FP8 values with "
+                "pto.convert",
+            )
+
+
+def _outside_of_threads(op: InstructionOp) -> None:
+    function = function_of(op)
+    if function is not None and _ENTRY in function.attributes:
+        fail(
+            op,
+            f"must not appear inside a function marked with '{_ENTRY}'; configure SIMT launch info in the outer "
+            "non-simt caller instead",
         )
 
 
@@ -411,6 +430,7 @@ _BINARY = _alike("lhs", "rhs", "result")
 _RULES: dict[str, tuple[Rule, ...]] = {
     "section.simt": (_section,),
     "simt_launch": (_launch,),
+    "store_vfsimt_info": (_outside_of_threads,),
     "keep": (_slot("payload", "payloads"), _keeps_at_end),
     "resume": (_slot("result", "results"), _resumes_at_start),
     **dict.fromkeys([f"shuffle_{name}" for name in ("idx", "up", "down", "bfly")], (_UNARY, _shuffle_width)),

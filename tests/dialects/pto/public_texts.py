@@ -20,6 +20,7 @@ from xdsl.printer import Printer
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
+from loomir.dialects.pto.vmi_stages import check_uses
 from loomir.dialects.verification import verify
 
 SUFFIXES = (".pto", ".mlir")
@@ -95,11 +96,15 @@ def _errors(piece: str) -> Iterator[str]:
 
 
 def read(text: str, chip: str | None = None) -> ModuleOp:
-    """Return a program, verified; raises LoomError if it is refused. The module is for `chip` if it names none."""
+    """Return a program, verified as `loom pto check` does; raises LoomError if it is refused.
+
+    The module is for `chip` if it names none.
+    """
     module = parse_ir(context(), text, "public.pto")
     if chip is not None and not {"pto.target_arch", "pto.device-spec"} & set(module.attributes):
         module.attributes["pto.target_arch"] = StringAttr(chip)
     verify(module)
+    check_uses(module)
     return module
 
 

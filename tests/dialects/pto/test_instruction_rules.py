@@ -309,6 +309,24 @@ CASES: list[tuple[str, str, str, dict[str, str]]] = [
         "0:!pto.tile_buf<vec,16x16xf32>": "source must be a tensor_view"}),
 ]  # fmt: skip
 
+WIDE = "; expected !pto.mask<b32>"
+
+CASES += [
+    # Masks
+    ("vln", f"{V} b32 | {V}", "", {"1:b16":
+        f"mask type !pto.mask<b16> does not match input vector type !pto.vreg<64xf32>{WIDE}"}),
+    ("vmin", f"{V} {V} b32 | {V}", "", {"2:b8": f"does not match lhs vector type !pto.vreg<64xf32>{WIDE}"}),
+    ("vsubcs", f"{W} {W} b32 b32 | {W} b32", "", {"5:b16": "mask type !pto.mask<b32> does not match carry type",
+                                                  "2:b16": "carry_in type !pto.mask<b16> does not match mask type"}),
+    ("vcmps", f"{V} f32 b32 | b32", 'cmp_mode = "lt"', {"2:b16": "seed mask type", "3:b16": "result mask type"}),
+    ("pnot", "b8 b8 | b8", "", {"1:b16": "input mask type !pto.mask<b8> does not match mask type !pto.mask<b16>"}),
+    ("psel", "b8 b8 b8 | b8", "", {"3:b16": "src0 mask type !pto.mask<b8> does not match result mask type"}),
+    ("vsel", f"{V} {V} b32 | {V}", "", {"2:b16": "does not match src0 vector type"}),
+    ("vsts", f"{V} ub/f32 index b32 |", "", {"3:b16": "does not match value vector type"}),
+    ("vsldb", f"ub/f32 i16 i16 b32 | {V}", "", {"3:b16": "does not match result vector type"}),
+    ("vstsx2", f"{V} {V} ub/f32 index b32 |", 'dist = "INTLV_B32"', {"4:b16": "does not match low vector type"}),
+]  # fmt: skip
+
 ALL = "k64xpred"
 F, S, Z = "v64xf32", "v64xsi32", "v64xi32"
 SLOTS, SPLIT = "#pto.vmi.layout<num_groups=8>", "#pto.vmi.layout<deinterleaved=2>"
@@ -497,6 +515,14 @@ func.func @f() {
   return
 }
 """  # noqa: E501
+QUOTIENT = """
+module attributes {pto.target_arch = "a5"} {
+  func.func @f(%a: !pto.vreg<64xi32>, %m: !pto.mask<b32>) {
+    %q = pto.vdiv %a, %a, %m : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>
+    return
+  }
+}
+"""
 ACCUMULATOR = """
 func.func @f(%p: !pto.ptr<f32, l0c>, %q: !pto.ptr<f32, ub>, %n: i64) {
   %c0 = arith.constant 0 : i64
@@ -546,6 +572,7 @@ SINGLE = "must form a single linear {}-state chain"
             '"AR", %p[%c7]': ('"AR", %p[%n]', "requires constant immediate offset"),
             "7 : i32": ("128 : i32", "requires signed 8-bit immediate offset"),
             'sprclr "AR"': ('sprclr "BR"', 'requires spr to be "AR"'),
+            "sprclr": ("vecscope { } pto.sprclr", "does not allow nested dedicated pto.vecscope/pto.strict_vecscope"),
             "}\n  pto.barrier <PIPE_V>": ("pto.barrier <PIPE_V>\n}",
             "'pto.barrier' op must be outside 'pto.vecscope'; "),
         }),
@@ -554,12 +581,18 @@ SINGLE = "must form a single linear {}-state chain"
             "slot = 4": ("slot = 5", "requires an even slot for 64-bit keep/resume values"),
             "slot = 3": ("slot = 123", "requires slot in range [0, 122]"),
             "%one {slot = 4": ("%one {slot = 2", "duplicates an earlier slot 2 in the SIMT keep epilogue group"),
+            "%one = arith.constant 1 : i64": (
+                "%e = arith.constant dense<0.0> : vector<2xf8E5M2> %one = arith.constant 1 : i64",
+                "'arith.constant' op does not support directly constructed FP8 constants"),
             "attributes {pto.entry}": ("", "'pto.ld_dev' op requires an enclosing ordinary AICore entry function"),
             "pto.syncthreads": ("%z = pto.get_tid_x : i32", "only 'pto.syncthreads' may appear between the final"),
             "ld_dev %p[%c0] : !pto.ptr<i32, gm> -> i32": (
                 "ld_dev %p[%c0] : !pto.ptr<i32, gm> -> i16", "expects ld_dev value type to match pointer element type"),
         }),
         (RESUMED, {
+            "%b = pto.resume {slot = 2 : i64} : f32": (
+                "%c = arith.constant 1 : i32 pto.store_vfsimt_info %c, %c, %c : i32, i32, i32",
+                "'pto.store_vfsimt_info' op must not appear inside a function marked with 'pto.simt_entry'"),
             "slot = 2": ("slot = 1", "duplicates an earlier slot 1 in the SIMT resume prologue group"),
             "attributes {pto.simt_entry}": ("", "must appear inside a function marked with 'pto.simt_entry'"),
             "@f<<<": ("@g<<<", "callee 'g' must be marked with 'pto.simt_entry'"),
@@ -570,13 +603,17 @@ SINGLE = "must form a single linear {}-state chain"
             "castptr %c0 : i64 -> !pto.ptr<!pto": ("castptr %c8 : i64 -> !pto.ptr<!pto", "aligned to 32 bytes, got 8"),
             "start_col(%c0)": ("x_start(%c0)", "cannot mix shape-derived MX operands with full MX operands"),
         }),
+        (QUOTIENT, {
+            "64xi32": ("64xui32", "A5 integer pto.vdiv is not supported for '!pto.vreg<64xui32>' with mask"),
+            "mask<b32>": ("mask<b16>", "i32 vectors with a b32 mask"),
+        }),
         (ACCUMULATOR, {
             "arith.constant 16": ("arith.constant 17", "split-M dual destination requires m to be even"),
             "split_m), nz2nd": ("split_m), pre_relu(mode = no_relu)", "dual destination mode cannot be combined with"),
             "%c0 = arith.constant 0": ("%c0 = arith.constant 2", "sub_blockid must be 0 or 1"),
         }),
     ],
-    ids=["strided", "stores", "loads", "scope", "threads", "resumed", "operand", "accumulator"],
+    ids=["strided", "stores", "loads", "scope", "threads", "resumed", "operand", "quotient", "accumulator"],
 )  # fmt: skip
 def test_rules_of_places(text: str, edits: dict[str, tuple[str, str]]) -> None:
     """A right text verifies, and each edit of it gives upstream's message."""
@@ -584,5 +621,5 @@ def test_rules_of_places(text: str, edits: dict[str, tuple[str, str]]) -> None:
     for old, (new, message) in edits.items():
         assert old in text, old
         with pytest.raises(LoomError) as caught:
-            verify(parse_ir(context(), text.replace(old, new, 1), "wrong.pto"))
+            verify(parse_ir(context(), text.replace(old, new, -1 if text is QUOTIENT else 1), "wrong.pto"))
         assert message in str(caught.value), old
