@@ -33,7 +33,7 @@ from ..runtime import Deadlock, Machine
 from ..runtime.places import Array
 from ..targets import LANES
 from . import machines
-from .pto_check import check, check_behavior, chips_of, parse_kernels, prepare, set_target_arch
+from .pto_check import check, check_behavior, chip_of, parse_kernels, prepare, set_target_arch
 from .pto_dry_run import estimate, trace_of
 from .pto_sources import Source, kernel_text
 
@@ -125,7 +125,7 @@ class Program:
         bind_launch_arguments(module)
         self.arch: Behavior = arch
         self.blocks = blocks
-        chip = arch if arch != "ideal" else chips_of(module)[0]
+        chip = arch if arch != "ideal" else chip_of(module)
         set_target_arch(module, chip)
         verify(module)
         self.sizes = pointed_bytes(module, blocks)

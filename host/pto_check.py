@@ -29,6 +29,7 @@ from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
 from ..dialects.pto.kernels import Architecture, architecture_of, kernel_kind
 from ..dialects.pto.memory import constant_value
+from ..dialects.pto.module_rules import verify_program
 from ..dialects.pto.vmi_stages import check_uses
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
@@ -83,6 +84,7 @@ def parse_kernels(source: Source | KernelText) -> ModuleOp:
     for op in operations:
         if isinstance(op, FuncOp):
             architecture_of(op)  # raises LoomError for the name of no chip
+    verify_program(operations)
     return module
 
 
@@ -157,7 +159,7 @@ def slots_of(source: Source, arch: Behavior | None = None) -> list[PipeSlots]:
     infer_kernel_kinds(module)
     bind_launch_arguments(module)
     verify(module)
-    behavior = arch or chips_of(module)[0]
+    behavior = arch or chip_of(module)
     kernels = [kernel_of(op, behavior) for op in walk(module) if isinstance(op, FuncOp)]
     found: list[PipeSlots] = []
     for program in programs_of(kernels, rings_of(kernels)):
@@ -176,7 +178,7 @@ def _cycles(
 
     Numbers for which that depends on an argument are left out.
     """
-    chip = behavior if behavior != "ideal" else chips_of(module)[0]
+    chip = behavior if behavior != "ideal" else chip_of(module)
     found: dict[int, tuple[int, int]] = {}
 
     def run_dry(placed: ModuleOp) -> None:
@@ -212,9 +214,23 @@ def chips_of(module: ModuleOp) -> list[Architecture]:
     return chips
 
 
+def chip_of(module: ModuleOp) -> Architecture:
+    """Return the chip that a module is compiled for where none is chosen: of those it may be for, one that takes it."""
+    first, *others = chips_of(module)
+    for chip in (first, *others) if others else ():
+        tried = module.clone()
+        set_target_arch(tried, chip)
+        try:
+            verify(tried)
+        except LoomError:
+            continue
+        return chip
+    return first
+
+
 def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Finding]:
     """Return the findings about a module on a chip; ideal pipes have their slots in the memory its own chip uses."""
-    chip = arch if arch != "ideal" else chips_of(module)[0]
+    chip = arch if arch != "ideal" else chip_of(module)
     module = module.clone()
     try:
         infer_kernel_kinds(module)

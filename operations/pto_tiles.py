@@ -44,6 +44,28 @@ Operand: TypeAlias = Literal["tile", "per_row", "per_column", "scalar", "either"
 number; a tile or a number; a tile with a bit for each element; a row of biases."""
 
 
+_NAMES: dict[str, tuple[str, ...]] = {
+    "tpow": ("base", "exp"),
+    "tlrelu": ("src", "slope"),
+    "tci": ("S",),
+    "tsort32": ("src", "idx"),
+    **dict.fromkeys(("tmatmul", "tgemv"), ("lhs", "rhs")),
+}
+"""What PTOAS calls the operands of some operations."""
+
+_NAMES_BY_KIND: dict[tuple[Operand, ...], tuple[str, ...]] = {
+    **dict.fromkeys((("tile",), ("per_row",), ("per_column",)), ("src",)),
+    **dict.fromkeys((("tile", "tile"), ("tile", "per_row"), ("tile", "per_column")), ("src0", "src1")),
+    **dict.fromkeys((("tile", "scalar"), ("either", "either")), ("src", "scalar")),
+    ("scalar",): ("scalar",),
+    ("mask", "tile", "tile"): ("mask", "src0", "src1"),
+    ("mask", "tile", "scalar"): ("mask", "src", "scalar"),
+    ("tile", "tile", "tile"): ("acc_in", "lhs", "rhs"),
+    ("tile", "tile", "bias"): ("lhs", "rhs", "bias"),
+}
+"""What PTOAS calls the operands of the others, by their kinds."""
+
+
 @dataclass(frozen=True)
 class PtoTileOperation:
     """One operation of the dialect on tiles.
@@ -62,6 +84,11 @@ class PtoTileOperation:
     mode: tuple[str, str] | None = None
     scratch_at: int | None = None
     mode_inside: Literal["", "always", "scratch"] = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What PTOAS calls the operands."""
+        return _NAMES.get(self.name) or _NAMES_BY_KIND[self.operands]
 
     @property
     def shape(self) -> Shape:

@@ -23,6 +23,9 @@ bytes."""
 BLOCK_BYTES = 32
 """The bytes of a block of local memory: addresses of tiles and offsets of bytes are multiples (PTOAS's verifiers)."""
 
+OPERAND_BYTES = 512
+"""The bytes of a block of the memories of operands and results of products, of which their addresses are multiples."""
+
 MAX_FIELD = 65535
 """The largest position or stride that a field of 16 bits of an instruction holds (PTOAS's verifiers)."""
 

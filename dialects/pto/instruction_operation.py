@@ -5,7 +5,7 @@ Its text, its operands and results and the kinds of those follow from the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
@@ -17,6 +17,8 @@ from ...operations.pto_instructions.instruction import Instruction
 from .kernels import fail
 from .kinds import KINDS
 from .syntax import SEGMENTS, BlockOf, Operand, Reading, Syntax, Types, Writing, syntax_of
+from .tile_rules.registry import TILE_RULES
+from .tile_rules.tiles import verify_tiles
 
 
 class InstructionOp(Operation):
@@ -103,6 +105,15 @@ class InstructionOp(Operation):
                     number += 1
         if (rule := type(self).rule) is not None:
             rule(self)
+        if (rules := TILE_RULES.get(self.row.name)) is not None:
+            verify_tiles(self, dict(self._named()), rules)
+
+    def _named(self) -> Iterator[tuple[str, SSAValue]]:
+        """Yield the operands with their names; those of which there may be any number are numbered."""
+        groups = self.operand_groups
+        for operand in self.syntax().operands:
+            for number, value in enumerate(groups.get(operand.name, ())):
+                yield (f"{operand.name}{number}" if operand.count in ("*", "+") else operand.name), value
 
     def _verify_type(self, what: str, number: int, wanted: Operand | Types, found: Attribute) -> None:
         if wanted.fixed is not None:

@@ -5,37 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
-from .attributes import AddressSpace, HardwarePipe, HardwarePipeAttr
+from .attributes import AddressSpace
+from .communication_rules import COMMUNICATION_RULES
 from .instruction_operation import InstructionOp
 from .kernels import architecture_of, check_outside_of_vector_code, fail
 from .register_rules import REGISTER_RULES
 from .rules import Rule, all_of, memory_element, space_of
+from .structure_rules import STRUCTURE_RULES
 from .thread_rules import THREAD_RULES
 from .transfer_rules import TRANSFER_RULES
-from .types import DYNAMIC, PartitionTensorViewType, TensorViewType, TileBufType
+from .types import PartitionTensorViewType, TensorViewType, TileBufType
 from .vector_rules import VECTOR_RULES
-
-_LAST_EVENT = 15
-_LAST_EVENT_OF_A5 = 31
-_EVENT_PIPES = (HardwarePipe.FIX, HardwarePipe.MTE1, HardwarePipe.MTE2, HardwarePipe.MTE3, HardwarePipe.V)
-
-
-def _between_cores(op: InstructionOp) -> None:
-    """Check the number of a flag between cores, and the pipeline that raises or awaits it."""
-    last = _LAST_EVENT
-    if "intra_block" in op.row.name and architecture_of(op) != "a2a3":
-        last = _LAST_EVENT_OF_A5
-    event, pipe = op.attribute("event_id"), op.attribute("pipe")
-    if isinstance(event, IntegerAttr):
-        number = cast("IntegerAttr[IntegerType]", event).value.data
-        if not 0 <= number <= last:
-            fail(op, f"expects static event_id in [0, {last}], but got {number}")
-    if isinstance(pipe, HardwarePipeAttr) and pipe.data not in _EVENT_PIPES:
-        names = ", ".join(f"<{each.value}>" for each in _EVENT_PIPES)
-        fail(op, f"{op.name} expects pipe to be one of {names}")
 
 
 def _element_and_rank(type: Attribute) -> tuple[Attribute, int] | None:
@@ -76,60 +59,6 @@ def _address(of: str, sources: str, what: str, place: str) -> Rule:
     return rule
 
 
-def _exactly_one(first: str, second: str, text: str) -> Rule:
-    def rule(op: InstructionOp) -> None:
-        if (op.operand(first) is None) is (op.attribute(second) is None):
-            fail(op, f"expects exactly one of {text}")
-
-    return rule
-
-
-def _gathers(op: InstructionOp) -> None:
-    if op.attribute("coalesce") is None:
-        fail(op, "requires attribute 'coalesce'")
-
-
-def _scatters(op: InstructionOp) -> None:
-    given = [name for name in ("scatterAtomicOp", "scatterOob", "scatterConflict") if op.attribute(name) is not None]
-    if given and op.attribute("coalesce") is None:
-        fail(op, "expects coalesce when scatterAtomicOp/scatterOob/scatterConflict is specified")
-
-
-_LAST_BYTE = 3
-
-
-def _histogram(op: InstructionOp) -> None:
-    if architecture_of(op) == "a2a3":
-        fail(op, "thistogram is only supported on A5")
-    byte = op.attribute("byte")
-    if not isinstance(byte, IntegerAttr):
-        return
-    if op.attribute("isMSB") is not None:
-        fail(op, "does not allow conflicting 'byte' and legacy 'isMSB' attributes")
-    number = cast("IntegerAttr[IntegerType]", byte).value.data
-    number -= 1 << 64 if number >= 1 << 63 else 0
-    if not 0 <= number <= _LAST_BYTE:
-        fail(op, f"expects byte to be in range [0, {_LAST_BYTE}]")
-    source = op.operands[0].type
-    if isinstance(source, TileBufType) and str(source.element_type) == "ui16" and number > 1:
-        fail(op, "expects byte to be 0 or 1 when src element type is ui16")
-
-
-def _quantizes(op: InstructionOp) -> None:
-    kind = str(getattr(op.attribute("quantType") or op.attribute("quant_type"), "data", ""))
-    if kind == "INT8_ASYM" and op.operand("offset") is None:
-        fail(op, "INT8_ASYM quantization requires an offset operand")
-    if kind == "INT8_SYM" and op.operand("offset") is not None:
-        fail(op, "INT8_SYM quantization must not have an offset operand")
-    source, result = op.operand("src"), op.operand("dst")
-    if source is not None and result is not None:
-        before, after = source.type, result.type
-        if isinstance(before, TileBufType) and isinstance(after, TileBufType):
-            pairs = zip(before.valid_shape, after.valid_shape, strict=True)
-            if any(DYNAMIC not in pair and pair[0] != pair[1] for pair in pairs):
-                fail(op, "expects src and dst to have the same valid_shape")
-
-
 def _of_one_chip(chip: str, text: str) -> Rule:
     def rule(op: InstructionOp) -> None:
         if architecture_of(op) not in (chip, None):
@@ -144,25 +73,26 @@ _OUTSIDE = (
     "dsb", "dcci", "syncthreads", "threadfence", "threadfence_block",
 )  # fmt: skip
 
-RULES: Mapping[str, Rule] = {
+_OTHERS: Mapping[str, Rule] = {
     **VECTOR_RULES,
     **REGISTER_RULES,
+    **STRUCTURE_RULES,
+    **COMMUNICATION_RULES,
+    **THREAD_RULES,
     **TRANSFER_RULES,
-    **dict.fromkeys(("set_cross_block", "wait_cross_block", "set_intra_block", "wait_intra_block"), _between_cores),
-    **dict.fromkeys(_OUTSIDE, check_outside_of_vector_code),
-    **{
-        name: all_of(check_outside_of_vector_code, rule) if name in _OUTSIDE else rule
-        for name, rule in THREAD_RULES.items()
-    },
     "tile_buf_addr": _address("tile", "!pto.tile_buf<...> or memref", "tile", "within the tile memory space"),
     "tensor_view_addr": _address(
         "tensor", "tensor_view, partition_tensor_view, or memref", "source", "in gm memory space"
     ),
-    "tscatter": _exactly_one("indexes", "maskPattern", "indexes operand or maskPattern attribute"),
-    "mgather": _gathers,
-    "mscatter": _scatters,
-    "thistogram": _histogram,
-    "tquant": _quantizes,
     "taddrelu": _of_one_chip("a2a3", "taddrelu is only supported on A2/A3 targets"),
 }
 """The rules by the name of the row."""
+
+RULES: Mapping[str, Rule] = {
+    **_OTHERS,
+    **{
+        name: all_of(check_outside_of_vector_code, _OTHERS[name]) if name in _OTHERS else check_outside_of_vector_code
+        for name in _OUTSIDE
+    },
+}
+"""The rules by the name of the row, with those about where an instruction is."""

@@ -8,9 +8,9 @@ that depend on the chip are left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, NoReturn, TypeAlias, cast
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32, i64
+from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr, i32, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -31,9 +31,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
+from ...targets.tile_limits import WORKSPACE_BITS, WORKSPACE_NUMBERS
 from ..assembly import parse_members
 from .assembly import parse_attribute_list, parse_typed_operands, print_attribute_list, print_typed_operands
 from .attributes import (
+    AddressSpace,
     HardwarePipe,
     HardwarePipeAttr,
     KernelKind,
@@ -43,7 +45,7 @@ from .attributes import (
     SyncCoreTypeAttr,
     parse_choice,
 )
-from .types import PartitionTensorViewType, PtrType, TensorViewType
+from .types import DYNAMIC, PartitionTensorViewType, PtrType, TensorViewType
 
 Architecture: TypeAlias = Literal["a2a3", "a5"]
 """A generation of chips."""
@@ -138,6 +140,20 @@ def architecture_of(op: Operation) -> Architecture | None:
         if isinstance(device, StringAttr):
             return "a5" if device.data.startswith(_A5_DEVICES) else "a2a3"
     return None
+
+
+def possible_architectures(op: Operation) -> tuple[Architecture, ...]:
+    """Return the chips that `op` may be for: the one that a module around it names, or all.
+
+    The device of a2 or a3 that a program was written on is no choice: it may be compiled for a5.
+    """
+    for parent in ancestors(op):
+        if isinstance(parent, ModuleOp) and {"pto.target_arch", "pto.device-spec"} & parent.attributes.keys():
+            chip = architecture_of(op)
+            if chip is not None and (chip == "a5" or "pto.target_arch" in parent.attributes):
+                return (chip,)
+            break
+    return ("a2a3", "a5")
 
 
 def peer_function(op: Operation, symbol: SymbolRefAttr) -> FuncOp | None:
@@ -297,6 +313,32 @@ class BarrierOp(IRDLOperation):
         check_outside_of_vector_code(self)
 
 
+def _verify_workspace(op: Operation, workspace: SSAValue) -> None:
+    """Raise VerifyException unless a barrier in software has words in global memory to count in."""
+    type, extents = workspace.type, ()
+    if isinstance(type, PtrType):
+        if type.space.data is not AddressSpace.GM:
+            fail(op, "expects gm_workspace to be in GM address space")
+        element = type.element_type
+    elif isinstance(type, TensorViewType | PartitionTensorViewType):
+        element, extents = type.element_type, type.extents
+    else:
+        fail(op, "expects gm_workspace to be a GM ptr/tensor_view/partition_view")
+    if not isinstance(element, IntegerType) or cast("IntegerType", element).width.data != WORKSPACE_BITS:
+        fail(op, "expects gm_workspace element type to be i32")
+    capacity = 1
+    for extent in extents:
+        if extent == DYNAMIC:
+            return
+        capacity *= extent
+    if extents and capacity < WORKSPACE_NUMBERS:
+        fail(
+            op,
+            f"expects gm_workspace to contain at least {WORKSPACE_NUMBERS} i32 elements (64 bytes), but static "
+            f"capacity is {capacity}",
+        )
+
+
 @irdl_op_definition
 class SyncAllOp(IRDLOperation):
     """Waits until all cores of a kind reach this barrier.
@@ -350,6 +392,8 @@ class SyncAllOp(IRDLOperation):
             fail(self, "expects hard syncall to have no operands; leave them out")
         if self.mode.data is SyncAllMode.SOFT and self.gm_workspace is None:
             fail(self, "expects soft syncall to have gm_workspace and optional used_cores; name the workspace")
+        if self.gm_workspace is not None:
+            _verify_workspace(self, self.gm_workspace)
 
 
 @irdl_op_definition

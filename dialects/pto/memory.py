@@ -27,10 +27,10 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from ...targets.chip import BLOCK_BYTES
 from .assembly import parse_attribute_list, print_attribute_list, resolve
-from .attributes import LayoutAttr
+from .attributes import AddressSpace, LayoutAttr, SLayout
 from .kernels import fail, parse_pointer_type
+from .local_tiles import box_of, verify_address, verify_layout
 from .types import DYNAMIC, PartitionTensorViewType, PtrType, TensorViewType, TileBufType
 
 _INDEX = IndexType()
@@ -337,13 +337,6 @@ class PartitionViewOp(IRDLOperation):
 # ---------------------------------------------------------------------------------------------
 
 
-def verify_address(op: Operation, address: SSAValue | None) -> None:
-    """Raise VerifyException for an address of a tile that is constant and not at a block of 32 bytes."""
-    value = None if address is None else constant_value(address)
-    if value is not None and value % BLOCK_BYTES:
-        fail(op, f"addr must be aligned to {BLOCK_BYTES} bytes for local tile memory space, got {value}")
-
-
 @irdl_op_definition
 class AllocTileOp(IRDLOperation):
     """Allocates a tile: `pto.alloc_tile addr = %a valid_row = %m valid_col = %n : <type>`.
@@ -363,15 +356,18 @@ class AllocTileOp(IRDLOperation):
     )
 
     def verify_(self) -> None:
-        verify_address(self, self.addr)
         tile = self.result.type
         assert isinstance(tile, TileBufType)
+        verify_layout(self, tile, "result")
+        verify_address(self, None if self.addr is None else constant_value(self.addr), tile.location)
         for name, operand, extent in (
             ("row", self.valid_row, tile.valid_shape[0]),
             ("col", self.valid_col, tile.valid_shape[1]),
         ):
             if operand is not None and extent != DYNAMIC:
                 fail(self, f"expects no valid_{name} operand, as the type says v_{name}={extent}; write v_{name}=?")
+            if operand is None and extent == DYNAMIC:
+                fail(self, f"valid_{name} operand is required because result type v_{name} is ?")
 
 
 @irdl_op_definition
@@ -480,6 +476,42 @@ class SubViewOp(IRDLOperation):
             first = constant_value(offset)
             if first is not None and (first < 0 or first + size > whole):
                 fail(self, f"expects its {size} {name} from {first} on to be within the {whole} of the source")
+        if (self.valid_row is None) is not (self.valid_col is None):
+            fail(self, "subview expects valid_row and valid_col to be both present or both absent")
+        if part.shape != self.extents:
+            fail(self, "expects result shape to match subview sizes")
+        if part.config != source.config:
+            fail(self, "expects result tile config to match source")
+        for name, operand, size, valid in zip(
+            ("row", "col"), (self.valid_row, self.valid_col), self.extents, part.valid_shape, strict=True
+        ):
+            self._verify_valid(name, operand, size, valid)
+        # What leaves the accumulator is any number of its rows.
+        if source.slayout is not SLayout.NONE_BOX and source.location is not AddressSpace.ACC:
+            self._verify_boxes(source)
+
+    def _verify_valid(self, name: str, operand: SSAValue | None, size: int, valid: int) -> None:
+        """Check the valid extent of the result: what the operand says, or else any that is known."""
+        given = size if operand is None else constant_value(operand)
+        if operand is not None and given is not None and given < 0:
+            fail(self, f"valid_{name} must be non-negative when constant")
+        if operand is not None and given is not None and given > size:
+            fail(self, f"valid_{name} must be <= subview {name} size")
+        place = 0 if name == "row" else 1
+        if not 0 <= valid <= size if operand is None else valid not in (DYNAMIC, given):
+            fail(self, f"expects result valid_shape[{place}] to match inferred/explicit valid_{name}")
+
+    def _verify_boxes(self, source: TileBufType) -> None:
+        """Check that the part consists of whole boxes."""
+        box = box_of(source)
+        if box is None:
+            fail(self, "unsupported tile layout for subview")
+        if any(size % inner for size, inner in zip(self.extents, box, strict=True)):
+            fail(self, "boxed layout subview sizes must be multiples of inner shape")
+        for offset, inner in zip(self.offsets, box, strict=True):
+            first = constant_value(offset)
+            if first is not None and first % inner:
+                fail(self, "boxed layout subview offsets must be multiples of inner shape")
 
 
 def _part_of_tile(tile: TileBufType, sizes: Sequence[int], valid: Sequence[SSAValue | None]) -> TileBufType:
@@ -537,3 +569,5 @@ class TReshapeOp(IRDLOperation):
             fail(self, f"expects the result in {before.location.value}, where the tile is, not {after.location.value}")
         if before.bytes is not None and after.bytes is not None and before.bytes != after.bytes:
             fail(self, f"expects a result of {before.bytes} bytes, as the tile has, not {after.bytes}")
+        if (before.slayout is SLayout.NONE_BOX) is not (after.slayout is SLayout.NONE_BOX):
+            fail(self, "cannot reshape between boxed and non-boxed tile layouts")

@@ -54,6 +54,8 @@ from .attributes import (
     StorePhaseAttr,
 )
 from .kernels import fail
+from .tile_rules.registry import TILE_RULES
+from .tile_rules.tiles import verify_tiles
 from .types import DYNAMIC, PackedType, PartitionTensorViewType, TensorViewType, TileBufType
 
 _INDEX = IndexType()
@@ -197,6 +199,17 @@ class TableOperation(TileOperation):
         if row.function in _OF_ONE_TYPE and len({tile.element_type for tile in (*tiles, destination)}) > 1:
             fail(self, f"expects {_OF_ONE_TYPE[row.function]} to have the same element type")
         self._verify_shapes(row, tiles, destination)
+        if (rules := TILE_RULES.get(row.name)) is not None:
+            verify_tiles(self, self._named(), rules)
+
+    def _named(self) -> dict[str, SSAValue]:
+        """Return the operands by PTOAS's names for them."""
+        row = self.table_row()
+        sources = list(self.sources)
+        if row.operands == ("either", "either") and not isinstance(sources[0].type, TileBufType):
+            sources.reverse()
+        named = dict(zip(row.names, sources, strict=True))
+        return named | ({"tmp": self.scratch} if self.scratch is not None else {}) | {"dst": self.dst}
 
     def _verify_shapes(self, row: pto_tiles.PtoTileOperation, tiles: list[TileBufType], result: TileBufType) -> None:
         rows, columns = result.valid_shape
@@ -261,6 +274,16 @@ class TableOperation(TileOperation):
         if "per_row" in row.operands:
             return fits, "the result to have the valid rows and columns of the first tile"
         return fits, "all tiles to have the same valid rows and columns"
+
+
+def _verify_rules(op: IRDLOperation) -> None:
+    """Check the rules of an operation that moves tiles, whose operands have PTOAS's names."""
+    named: dict[str, SSAValue] = {}
+    for name, _ in type(op).get_irdl_definition().operands:
+        value: SSAValue | None = getattr(op, name)
+        if value is not None:
+            named[name] = value
+    verify_tiles(op, named, TILE_RULES[op.name.removeprefix("pto.")])
 
 
 def _shape_text(tile: TileBufType) -> str:
@@ -343,6 +366,7 @@ class TLoadOp(TileOperation):
             fail(self, f"expects ins(...) to be a part of a tensor, not {self.src.type}; use pto.partition_view")
         if tile.location not in (AddressSpace.VEC, AddressSpace.MAT, AddressSpace.SCALING):
             fail(self, f"expects a tile with loc=vec, loc=mat or loc=scaling, not {tile.location.value}; use pto.tmov")
+        _verify_rules(self)
 
 
 @irdl_op_definition
@@ -397,6 +421,7 @@ class TStoreOp(TileOperation):
             fail(self, f"expects outs(...) to be a part of a tensor, not {self.dst.type}; use pto.partition_view")
         if tile.location not in (AddressSpace.VEC, AddressSpace.ACC, AddressSpace.MAT):
             fail(self, f"expects a tile with loc=vec, loc=mat or loc=acc, not {tile.location.value}")
+        _verify_rules(self)
 
 
 @irdl_op_definition
@@ -447,6 +472,7 @@ class TMovOp(TileOperation):
     def verify_(self) -> None:
         _tile(self, self.src, "ins(...)")
         _tile(self, self.dst, "outs(...)")
+        _verify_rules(self)
 
 
 @irdl_op_definition
@@ -500,6 +526,7 @@ class TExtractOp(TileOperation):
     def verify_(self) -> None:
         _tile(self, self.src, "operand 1")
         _tile(self, self.dst, "outs(...)")
+        _verify_rules(self)
 
 
 @irdl_op_definition
@@ -550,13 +577,15 @@ class TCvtOp(TileOperation):
     def verify_(self) -> None:
         source, result = _tile(self, self.src, "ins(...)"), _tile(self, self.dst, "outs(...)")
         if any(isinstance(tile.element_type, PackedType) for tile in (source, result)):
-            return  # several elements may be one
+            _verify_rules(self)  # several elements may be one
+            return
         if not all(map(_agree, source.valid_shape, result.valid_shape)):
             fail(
                 self,
                 "expects both tiles to have the same valid rows and columns; they are "
                 f"{_shape_text(source)} and {_shape_text(result)}",
             )
+        _verify_rules(self)
 
 
 @irdl_op_definition
@@ -591,3 +620,4 @@ class TPrintOp(IRDLOperation):
             fail(self, f"expects a tile or a part of a tensor, not {printed}")
         if isinstance(printed, TileBufType) and self.tmp is None and printed.location is not AddressSpace.VEC:
             fail(self, "expects printable tile_buf without tmp to be in vec address space; name scratch memory")
+        _verify_rules(self)

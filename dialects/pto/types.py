@@ -302,6 +302,11 @@ class TileBufType(ParametrizedAttribute, TypeAttribute):
         """The bytes of the valid part; None if unknown."""
         return static_bytes(self.valid_shape, self.element_type)
 
+    @property
+    def config(self) -> tuple[BLayout, SLayout, int, int, int]:
+        """All fields that are not extents, elements or the memory."""
+        return self.blayout, self.slayout, self.fractal.data, self.pad.data, self.compact.data
+
     def verify(self) -> None:
         if self.location not in TILE_SPACES:
             raise VerifyException(f"unknown loc: {self.location.value}; use one of {_names(TILE_SPACES)}")

@@ -43,6 +43,9 @@ func.func @double(%source: !pto.ptr<TYPE>, %result: !pto.ptr<TYPE>, %scale: f32)
 """
 """One vector kernel that doubles 4 x 8 elements."""
 
+IN_A_ROW = DOUBLE.replace("4x8x", "1x32x").replace("constant 4", "constant 1").replace("constant 8", "constant 32")
+"""The same of 32 elements in a row, which fill a block of local memory whatever their type is."""
+
 
 @pytest.fixture
 def double(tmp_path: Path) -> Path:
@@ -63,7 +66,7 @@ def double(tmp_path: Path) -> Path:
 )
 def test_element_types(tmp_path: Path, type: str, dtype: Any) -> None:
     path = tmp_path / "double.pto"
-    path.write_text(DOUBLE.replace("TYPE", type))
+    path.write_text(IN_A_ROW.replace("TYPE", type))
     source = np.arange(32).reshape(4, 8).astype(dtype)
     result = pto.run(path, arguments={"source": source, "scale": 1.0})
     assert result.arrays["result"].dtype == dtype
@@ -75,7 +78,7 @@ def test_element_types(tmp_path: Path, type: str, dtype: Any) -> None:
 def test_bits_of_another_type(tmp_path: Path) -> None:
     """16-bit words, and what numpy reads of a file, stand for floats that numpy does not have."""
     path = tmp_path / "double.pto"
-    path.write_text(DOUBLE.replace("TYPE", "bf16"))
+    path.write_text(IN_A_ROW.replace("TYPE", "bf16"))
     source: Any = np.arange(32).astype(ml_dtypes.bfloat16)
     for kind in ("u2", "V2"):
         result = pto.run(path, arguments={"source": source.view(kind), "scale": 1.0})
@@ -414,19 +417,18 @@ func.func @convert(%source: !pto.ptr<f32>, %result: !pto.ptr<TYPE>)
     attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c8 = arith.constant 8 : index
-  %from = pto.make_tensor_view %source, shape = [%c2, %c8], strides = [%c8, %c1] : !pto.tensor_view<2x8xf32>
-  %to = pto.make_tensor_view %result, shape = [%c2, %c8], strides = [%c8, %c1] : !pto.tensor_view<2x8xTYPE>
-  %part = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c2, %c8]
-    : !pto.tensor_view<2x8xf32> -> !pto.partition_tensor_view<2x8xf32>
-  %whole = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c2, %c8]
-    : !pto.tensor_view<2x8xTYPE> -> !pto.partition_tensor_view<2x8xTYPE>
-  %tile = pto.alloc_tile : !pto.tile_buf<vec, 2x8xf32>
-  %converted = pto.alloc_tile : !pto.tile_buf<vec, 2x8xTYPE>
-  pto.tload ins(%part : !pto.partition_tensor_view<2x8xf32>) outs(%tile : !pto.tile_buf<vec, 2x8xf32>)
-  pto.tcvt ins(%tile MODE : !pto.tile_buf<vec, 2x8xf32>) outs(%converted : !pto.tile_buf<vec, 2x8xTYPE>)
-  pto.tstore ins(%converted : !pto.tile_buf<vec, 2x8xTYPE>) outs(%whole : !pto.partition_tensor_view<2x8xTYPE>)
+  %c16 = arith.constant 16 : index
+  %from = pto.make_tensor_view %source, shape = [%c1, %c16], strides = [%c16, %c1] : !pto.tensor_view<1x16xf32>
+  %to = pto.make_tensor_view %result, shape = [%c1, %c16], strides = [%c16, %c1] : !pto.tensor_view<1x16xTYPE>
+  %part = pto.partition_view %from, offsets = [%c0, %c0], sizes = [%c1, %c16]
+    : !pto.tensor_view<1x16xf32> -> !pto.partition_tensor_view<1x16xf32>
+  %whole = pto.partition_view %to, offsets = [%c0, %c0], sizes = [%c1, %c16]
+    : !pto.tensor_view<1x16xTYPE> -> !pto.partition_tensor_view<1x16xTYPE>
+  %tile = pto.alloc_tile : !pto.tile_buf<vec, 1x16xf32>
+  %converted = pto.alloc_tile : !pto.tile_buf<vec, 1x16xTYPE>
+  pto.tload ins(%part : !pto.partition_tensor_view<1x16xf32>) outs(%tile : !pto.tile_buf<vec, 1x16xf32>)
+  pto.tcvt ins(%tile MODE : !pto.tile_buf<vec, 1x16xf32>) outs(%converted : !pto.tile_buf<vec, 1x16xTYPE>)
+  pto.tstore ins(%converted : !pto.tile_buf<vec, 1x16xTYPE>) outs(%whole : !pto.partition_tensor_view<1x16xTYPE>)
   return
 }
 """
@@ -561,12 +563,9 @@ func.func @fill(%number: TYPE, %result: !pto.ptr<TYPE>, %copy: !pto.ptr<TYPE>)
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c32 = arith.constant 32 : index
-  %tile = pto.alloc_tile : !pto.tile_buf<vec, 1x32xTYPE>
-  pto.texpands ins(%number : TYPE) outs(%tile : !pto.tile_buf<vec, 1x32xTYPE>)
-  %view = pto.make_tensor_view %result, shape = [%c1, %c32], strides = [%c32, %c1] : !pto.tensor_view<1x32xTYPE>
-  %part = pto.partition_view %view, offsets = [%c0, %c0], sizes = [%c1, %c32]
-    : !pto.tensor_view<1x32xTYPE> -> !pto.partition_tensor_view<1x32xTYPE>
-  pto.tstore ins(%tile : !pto.tile_buf<vec, 1x32xTYPE>) outs(%part : !pto.partition_tensor_view<1x32xTYPE>)
+  scf.for %i = %c0 to %c32 step %c1 {
+    pto.store_scalar %number, %result[%i] : !pto.ptr<TYPE>, TYPE
+  }
   %last = scf.for %i = %c0 to %c2 step %c1 iter_args(%held = %number) -> (TYPE) {
     %next = pto.load_scalar %result[%i] : !pto.ptr<TYPE> -> TYPE
     scf.yield %next : TYPE
@@ -634,16 +633,19 @@ def test_the_result_says_how_much_is_computed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_padding_with_nothing(tmp_path: Path) -> None:
-    """What is around the source stays as it is, and there has to be a place for all of it."""
+def test_padding(tmp_path: Path) -> None:
+    """Around the source is what the type of the result says, and there has to be a place for all of it."""
     path = tmp_path / "shapes.pto"
-    path.write_text(SHAPES.replace("OPERATION", "pto.tfillpad"))
-    (printed,) = pto.run(path, arguments={"n": 3, "m": 4}).prints
-    np.testing.assert_array_equal(printed.array, np.repeat([[1.0], [1.0], [1.0], [2.0]], 8, axis=1))
-    with pytest.raises(LoomError, match=r"the result of pto\.tfillpad has no fewer valid rows than its source"):
-        pto.run(path, arguments={"n": 3, "m": 2})
-    end = ")\n  pto.tprint"
-    path.write_text(path.read_text().replace(end, end.replace("\n", " {padValue = #pto.pad_value<zero>}\n")))
+    padded = "!pto.tile_buf<vec, 4x8xf32, valid=?x?, pad=1>"
+    text = SHAPES.replace("OPERATION", "pto.tfillpad").replace(
+        "%b : !pto.tile_buf<vec, 4x8xf32, valid=?x?>", f"%b : {padded}"
+    )
+    path.write_text(
+        text.replace(
+            "valid_row = %m valid_col = %c8 : !pto.tile_buf<vec, 4x8xf32, valid=?x?>",
+            f"valid_row = %m valid_col = %c8 : {padded}",
+        )
+    )
     (printed,) = pto.run(path, arguments={"n": 3, "m": 4}).prints
     np.testing.assert_array_equal(printed.array, np.repeat([[1.0], [1.0], [1.0], [0.0]], 8, axis=1))
     with pytest.raises(LoomError, match=r"the shapes of pto\.tfillpad do not match: 2 x 8 from 3 x 8"):

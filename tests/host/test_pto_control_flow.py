@@ -279,15 +279,17 @@ def test_a_carried_tile_that_is_freed_too_early(tmp_path: Path) -> None:
 
 HEAD = """
 !vec = !pto.tile_buf<vec, 16x16xf32>
+!left = !pto.tile_buf<left, 16x16xf32, blayout=col_major, slayout=row_major>
+!right = !pto.tile_buf<right, 16x16xf32, slayout=col_major>
 !acc = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
 module attributes {pto.target_arch = "a5"} {
   func.func @cube(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %a = pto.alloc_tile : !pto.tile_buf<left, 16x16xf32>
-    %b = pto.alloc_tile : !pto.tile_buf<right, 16x16xf32>
+    %a = pto.alloc_tile : !left
+    %b = pto.alloc_tile : !right
     %acc = pto.alloc_tile : !acc
-    pto.tmatmul ins(%a, %b : !pto.tile_buf<left, 16x16xf32>, !pto.tile_buf<right, 16x16xf32>) outs(%acc : !acc)
+    pto.tmatmul ins(%a, %b : !left, !right) outs(%acc : !acc)
 """
 """A cube core whose product is zero."""
 

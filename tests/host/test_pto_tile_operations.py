@@ -34,7 +34,12 @@ def run(body: str, a: Any, b: Any, out: Any) -> Any:
   %{name}t = pto.alloc_tile : {tile(array)}"""
 
     def tile(array: Any) -> str:
-        return f"!pto.tile_buf<vec, {array.shape[0]}x{array.shape[1]}x{names[array.dtype]}>"
+        """A tile that has an array as its valid part: a column, or rows that fill blocks of 32 bytes."""
+        rows, columns = array.shape
+        if columns == 1:
+            return f"!pto.tile_buf<vec, {rows}x1x{names[array.dtype]}, blayout=col_major>"
+        block = 32 // array.itemsize
+        return f"!pto.tile_buf<vec, {rows}x{-(-columns // block) * block}x{names[array.dtype]}, valid={rows}x{columns}>"
 
     def part(array: Any) -> str:
         return f"!pto.partition_tensor_view<{array.shape[0]}x{array.shape[1]}x{names[array.dtype]}>"
@@ -269,8 +274,11 @@ CASES: dict[str, tuple[str, Any, Any, Any, Callable[[], Any]]] = {
     "taddc": ("pto.taddc ins(%at, %bt, %outt : A, B, OUT) outs(%outt : OUT)", A, B, A, lambda: A + B + A),
     "tsubsc": (f"{ONE}pto.tsubsc ins(%at, %x, %bt : A, f32, B) outs(%outt : OUT)", A, B, WHOLE, lambda: A - 3 + B),
     "tpartmax": (
-        two("tpartmax"), A, B[:3, :5].copy(), WHOLE,
-        lambda: np.maximum(A, np.pad(B[:3, :5], ((0, 5), (0, 11)), constant_values=-9)),
+        """%part = pto.subview %bt[%zero, %zero] sizes [8, 16] valid [%three, %five] :
+    B -> !pto.tile_buf<vec, 8x16xf32, valid=3x5>
+  pto.tpartmax ins(%at, %part : A, !pto.tile_buf<vec, 8x16xf32, valid=3x5>) outs(%outt : OUT)""".replace(
+            "%part = ", "%three = arith.constant 3 : index\n  %five = arith.constant 5 : index\n  %part = ", 1
+        ), A, B, WHOLE, lambda: np.maximum(A, np.pad(B[:3, :5], ((0, 5), (0, 11)), constant_values=-9)),
     ),
     "ttrans": ("pto.ttrans ins(%at : A) outs(%outt : OUT)", A, B, np.zeros((COLUMNS, ROWS), np.float32), lambda: A.T),
     "tcolsum": (
@@ -299,7 +307,7 @@ CASES: dict[str, tuple[str, Any, Any, Any, Callable[[], Any]]] = {
     ),
     "tgather of a pattern": (
         'pto.tgather ins(%at, {maskPattern = #pto.mask_pattern<P0010>} : A, "row") outs(%outt : OUT)',
-        A, B, np.zeros((ROWS, COLUMNS // 4), np.float32), lambda: A[:, 1::4],
+        TABLE.reshape(6, 32), B, np.zeros((6, 8), np.float32), lambda: TABLE.reshape(6, 32)[:, 1::4],
     ),
     "tsetval and tgetval": (
         """%from = arith.constant 19 : index

@@ -302,7 +302,7 @@ def test_elements_that_cannot_be_computed_with(tmp_path: Path) -> None:
     path.write_text(
         """func.func @k() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %t = pto.alloc_tile : !pto.tile_buf<vec, 16x32x!pto.hif8>
-  pto.tprint ins(%t : !pto.tile_buf<vec, 16x32x!pto.hif8>)
+  pto.tmov ins(%t : !pto.tile_buf<vec, 16x32x!pto.hif8>) outs(%t : !pto.tile_buf<vec, 16x32x!pto.hif8>)
   return
 }
 """

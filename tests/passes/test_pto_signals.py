@@ -79,7 +79,8 @@ def test_a_signal_is_used_after_its_slot_is_freed() -> None:
     """It is a number by then; a tile behind it is not."""
     use = "%n = arith.extui %s : i1 to i32\n"
     assert hazards(program(pop() + FREE + use, PUSH)) == []
-    print_tile = f"pto.tmov ins(%t : {MAT}) outs(%t : {MAT})\n"
+    left = "!pto.tile_buf<left, 16x16xf32>"
+    print_tile = f"%l = pto.alloc_tile : {left}\npto.tmov ins(%t : {MAT}) outs(%l : {left})\n"
     # The first free is that of the signal.
     assert hazards(program(pop() + pop_tile() + FREE + print_tile + FREE, PUSH + PUSH_TILE)) == []
     (finding,) = hazards(program(pop() + pop_tile() + FREE + FREE + print_tile, PUSH + PUSH_TILE))

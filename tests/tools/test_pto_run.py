@@ -68,7 +68,10 @@ def test_types_that_numpy_has_not_are_written_as_bits(run_loom: Run, tmp_path: P
           %part = pto.partition_view %view, offsets = [%c0, %c0], sizes = [%c1, %c32] : !pto.tensor_view<1x32x{type}>
           %tile = pto.alloc_tile : {tile}
           pto.tload ins(%part : !pto.partition_tensor_view<1x32x{type}>) outs(%tile : {tile})
-          pto.tadds ins(%tile, %one : {tile}, f32) outs(%tile : {tile})
+          %wide = pto.alloc_tile : !pto.tile_buf<vec, 1x32xf32>
+          pto.tcvt ins(%tile : {tile}) outs(%wide : !pto.tile_buf<vec, 1x32xf32>)
+          pto.tadds ins(%wide, %one : !pto.tile_buf<vec, 1x32xf32>, f32) outs(%wide : !pto.tile_buf<vec, 1x32xf32>)
+          pto.tcvt ins(%wide : !pto.tile_buf<vec, 1x32xf32>) outs(%tile : {tile})
           pto.tstore ins(%tile : {tile}) outs(%part : !pto.partition_tensor_view<1x32x{type}>)
           return
         }}"""

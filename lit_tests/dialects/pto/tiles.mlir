@@ -7,11 +7,13 @@
 !h = !pto.tile_buf<vec, 16x32xf16>
 !row = !pto.tile_buf<vec, 16x1xf32, blayout=col_major>
 !wide = !pto.tile_buf<vec, 16x64xf32>
-!acc = !pto.tile_buf<acc, 16x16xf32>
+!acc = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
+!mat = !pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>
+!padded = !pto.tile_buf<mat, 16x32xf32, blayout=col_major, slayout=row_major, pad=2>
 !part = !pto.partition_tensor_view<16x32xf32>
 
 // CHECK-LABEL: func.func @moves(
-func.func @moves(%p: !part, %f: !f, %h: !h, %acc: !acc, %mat: !pto.tile_buf<mat, 16x16xf16>, %fp: !pto.tile_buf<scaling, 1x16xi64>, %s: i64, %i: index, %v: f32) {
+func.func @moves(%p: !part, %f: !f, %h: !h, %acc: !acc, %mat: !mat, %fp: !pto.tile_buf<scaling, 1x16xi64>, %s: i64, %i: index, %v: f32, %q: !pto.tile_buf<vec, 16x16xf16>) {
   // CHECK: pto.tload ins(%p : !pto.partition_tensor_view<16x32xf32>) outs(%f : !pto.tile_buf<loc=vec, dtype=f32, {{.*}}>)
   pto.tload ins(%p : !part) outs(%f : !f)
   // CHECK: pto.tload {{.*}} pad_mode = #pto.padmode<PadValue> pad_value = %v : f32
@@ -22,12 +24,16 @@ func.func @moves(%p: !part, %f: !f, %h: !h, %acc: !acc, %mat: !pto.tile_buf<mat,
   pto.tstore ins(%acc : !acc fp %fp : !pto.tile_buf<scaling, 1x16xi64>) outs(%p : !part)
   // CHECK: pto.tstore ins(%acc : !pto.tile_buf<{{.*}}>, %s : i64) outs(
   pto.tstore ins(%acc : !acc, %s : i64) outs(%p : !part)
-  // CHECK: pto.tmov ins(%acc : !pto.tile_buf<{{.*}}>, %fp : !pto.tile_buf<{{.*}}>, %s : i64) outs(%mat : !pto.tile_buf<{{.*}}>) {accToVecMode = #pto.acc_to_vec_mode<dual_mode_split_m>, reluPreMode = #pto<relu_pre_mode normal_relu>}
-  pto.tmov ins(%acc : !acc, %fp : !pto.tile_buf<scaling, 1x16xi64>, %s : i64) outs(%mat : !pto.tile_buf<mat, 16x16xf16>) {accToVecMode = #pto.acc_to_vec_mode<dual_mode_split_m>, reluPreMode = #pto<relu_pre_mode normal_relu>}
+  // CHECK: pto.tmov ins(%acc : !pto.tile_buf<{{.*}}>, %fp : !pto.tile_buf<{{.*}}>) outs(%q : !pto.tile_buf<{{.*}}>) {accToVecMode = #pto.acc_to_vec_mode<single_mode_vec1>, reluPreMode = #pto<relu_pre_mode normal_relu>}
+  pto.tmov ins(%acc : !acc, %fp : !pto.tile_buf<scaling, 1x16xi64>) outs(%q : !pto.tile_buf<vec, 16x16xf16>) {accToVecMode = #pto.acc_to_vec_mode<single_mode_vec1>, reluPreMode = #pto<relu_pre_mode normal_relu>}
+  // CHECK: pto.tmov ins(%acc : !pto.tile_buf<{{.*}}>, %s : i64) outs(%mat : !pto.tile_buf<{{.*}}>)
+  pto.tmov ins(%acc : !acc, %s : i64) outs(%mat : !mat)
   // CHECK: pto.textract ins(%acc, %i, %i : !pto.tile_buf<{{.*}}>, index, index) outs(%mat :
-  pto.textract ins(%acc, %i, %i : !acc, index, index) outs(%mat : !pto.tile_buf<mat, 16x16xf16>)
-  // CHECK: pto.textract ins(%acc, %i, %i, %s : !pto.tile_buf<{{.*}}>, index, index, i64 fp %fp : !pto.tile_buf<{{.*}}>) outs(%mat :
-  pto.textract ins(%acc, %i, %i, %s : !acc, index, index, i64 fp %fp : !pto.tile_buf<scaling, 1x16xi64>) outs(%mat : !pto.tile_buf<mat, 16x16xf16>)
+  pto.textract ins(%acc, %i, %i : !acc, index, index) outs(%mat : !mat)
+  // CHECK: pto.textract ins(%acc, %i, %i, %s : !pto.tile_buf<{{.*}}>, index, index, i64) outs(%mat :
+  pto.textract ins(%acc, %i, %i, %s : !acc, index, index, i64) outs(%mat : !mat)
+  // CHECK: pto.textract ins(%acc, %i, %i : !pto.tile_buf<{{.*}}>, index, index fp %fp : !pto.tile_buf<{{.*}}>) outs(%mat :
+  pto.textract ins(%acc, %i, %i : !acc, index, index fp %fp : !pto.tile_buf<scaling, 1x16xi64>) outs(%mat : !mat)
   // CHECK: pto.tcvt ins(%f {rmode = #pto<round_mode ROUND>} : !pto.tile_buf<{{.*}}>) outs(%h :
   pto.tcvt ins(%f {rmode = #pto<round_mode ROUND>} : !f) outs(%h : !h)
   // CHECK: pto.tcvt ins(%f, %f {satmode = #pto<saturation_mode ON>} : !pto.tile_buf<{{.*}}>, !pto.tile_buf<{{.*}}>) outs(%h :
@@ -37,7 +43,7 @@ func.func @moves(%p: !part, %f: !f, %h: !h, %acc: !acc, %mat: !pto.tile_buf<mat,
   return
 }
 // CHECK-LABEL: func.func @arithmetic(
-func.func @arithmetic(%f: !f, %r: !row, %one: !pto.tile_buf<vec, 1x32xf32>, %w: !wide, %x: f32) {
+func.func @arithmetic(%f: !f, %m: !padded, %r: !row, %one: !pto.tile_buf<vec, 1x32xf32>, %w: !wide, %x: f32) {
   // CHECK: pto.tadd ins(%f, %f : !pto.tile_buf<{{.*}}>, !pto.tile_buf<{{.*}}>) outs(%f : !pto.tile_buf<{{.*}}>)
   pto.tadd ins(%f, %f : !f, !f) outs(%f : !f)
   // CHECK: pto.tsub
@@ -88,8 +94,8 @@ func.func @arithmetic(%f: !f, %r: !row, %one: !pto.tile_buf<vec, 1x32xf32>, %w: 
   pto.tcolexpandmul ins(%f, %one : !f, !pto.tile_buf<vec, 1x32xf32>) outs(%f : !f)
   // CHECK: pto.tconcat
   pto.tconcat ins(%f, %f : !f, !f) outs(%w : !wide)
-  // CHECK: pto.tfillpad {{.*}} {padValue = #pto.pad_value<zero>}
-  pto.tfillpad ins(%f : !f) outs(%w : !wide) {padValue = #pto.pad_value<zero>}
+  // CHECK: pto.tfillpad {{.*}} {padValue = #pto.pad_value<max>}
+  pto.tfillpad ins(%m : !padded) outs(%m : !padded) {padValue = #pto.pad_value<max>}
   return
 }
 // CHECK-LABEL: func.func @products(
@@ -101,7 +107,7 @@ func.func @products(%l: !pto.tile_buf<left, 16x32xf16>, %r: !pto.tile_buf<right,
   return
 }
 // CHECK-LABEL: func.func @cores(
-func.func @cores(%p: !pto.ptr<i64>, %n: i32) {
+func.func @cores(%p: !pto.ptr<i64>, %n: i32, %w: !pto.ptr<i32>) {
   // CHECK: %b = pto.get_block_idx
   %b = pto.get_block_idx
   // CHECK: %c = pto.get_block_num
@@ -116,7 +122,7 @@ func.func @cores(%p: !pto.ptr<i64>, %n: i32) {
   pto.set_ffts %p : <i64>
   // CHECK: pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>
   pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>
-  // CHECK: pto.syncall(%p, %n : !pto.ptr<i64>, i32) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<aiv_only>
-  pto.syncall(%p, %n : !pto.ptr<i64>, i32) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<aiv_only>
+  // CHECK: pto.syncall(%w, %n : !pto.ptr<i32>, i32) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<aiv_only>
+  pto.syncall(%w, %n : !pto.ptr<i32>, i32) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<aiv_only>
   return
 }

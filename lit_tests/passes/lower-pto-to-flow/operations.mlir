@@ -6,6 +6,7 @@
 !row = !pto.tile_buf<vec, 1x32xf32>
 !wide = !pto.tile_buf<vec, 16x64xf32>
 !whole = !pto.tile_buf<vec, 16x32xi32>
+!zeros = !pto.tile_buf<vec, 16x64xf32, pad=1>
 !padded = !pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=64, v_row=16, v_col=64, blayout=row_major, slayout=none_box, fractal=512, pad=3>
 
 func.func @arithmetic(%s: f32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
@@ -17,6 +18,7 @@ func.func @arithmetic(%s: f32) attributes {pto.kernel_kind = #pto.kernel_kind<ve
   %n = pto.alloc_tile addr = %a0 : !row
   %w = pto.alloc_tile addr = %a1 : !wide
   %p = pto.alloc_tile addr = %a0 : !padded
+  %z = pto.alloc_tile addr = %a0 : !zeros
   %i = pto.alloc_tile addr = %a0 : !whole
   %flat = pto.alloc_tile addr = %a1 : !pto.tile_buf<vec, 1x16xf32>
   // CHECK-LABEL: flow.func @arithmetic
@@ -46,8 +48,8 @@ func.func @arithmetic(%s: f32) attributes {pto.kernel_kind = #pto.kernel_kind<ve
   pto.tconcat ins(%a, %b : !t, !t) outs(%w : !wide)
   // CHECK-NEXT: flow.tile_apply "pad" %p(%a) {value = 0xff800000 : f32}
   pto.tfillpad ins(%a : !t) outs(%p : !padded)
-  // CHECK-NEXT: flow.tile_apply "pad" %w(%a) {value = 0.000000e+00 : f32}
-  pto.tfillpad ins(%a : !t) outs(%w : !wide) {padValue = #pto.pad_value<zero>}
+  // CHECK-NEXT: flow.tile_apply "pad" %p(%a) {value = 0.000000e+00 : f32}
+  pto.tfillpad ins(%a : !t) outs(%z : !zeros)
   // CHECK-NEXT: flow.tile_apply "copy" %i(%a) {rounding = "floor", saturate}
   pto.tcvt ins(%a {rmode = #pto<round_mode FLOOR>, satmode = #pto<saturation_mode ON>} : !t) outs(%i : !whole)
   // CHECK-NEXT: flow.tile_apply "copy" %a(%i) : !flow.tile<f32>(!flow.tile<i32>)
@@ -57,9 +59,9 @@ func.func @arithmetic(%s: f32) attributes {pto.kernel_kind = #pto.kernel_kind<ve
 
 // -----
 
-!left = !pto.tile_buf<left, 16x32xf32>
-!right = !pto.tile_buf<right, 32x16xf32>
-!acc = !pto.tile_buf<acc, 16x16xf32>
+!left = !pto.tile_buf<left, 16x32xf32, blayout=col_major, slayout=row_major>
+!right = !pto.tile_buf<right, 32x16xf32, slayout=col_major>
+!acc = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
 !mat = !pto.tile_buf<mat, 64x64xf32, blayout=col_major, slayout=row_major>
 
 func.func @products(%p: !pto.ptr<f16>, %row: index) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {

@@ -4,6 +4,7 @@
 !half = !pto.tile_buf<vec, 8x16xf32>
 !small = !pto.tile_buf<vec, 4x16xf32>
 !acc = !pto.tile_buf<acc, 8x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
+!product = !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
 !mat = !pto.tile_buf<mat, 16x16xf32>
 
 module attributes {pto.target_arch = "a5"} {
@@ -16,7 +17,9 @@ module attributes {pto.target_arch = "a5"} {
     pto.aic_initialize_pipe {id = 0, dir_mask = 1, slot_size = 4096, slot_num = 4}(c2v_consumer_buf = %c2v : i32)
     // CHECK: pto.aic_initialize_pipe {id = 1, dir_mask = 2, slot_size = 1024, slot_num = 4}
     pto.aic_initialize_pipe {id = 1, dir_mask = 2, slot_size = 8192, slot_num = 4}(v2c_consumer_buf = %v2c : i32)
-    %acc = pto.alloc_tile : !acc
+    %c0 = arith.constant 0 : index
+    %product = pto.alloc_tile : !product
+    %acc = pto.subview %product[%c0, %c0] sizes [8, 16] : !product -> !acc
     pto.tpush_to_aiv(%acc : !acc) {id = 0, split = 1}
     %answer = pto.tpop_from_aiv {id = 1, split = 1} -> !mat
     pto.tfree_from_aiv {id = 1, split = 1}

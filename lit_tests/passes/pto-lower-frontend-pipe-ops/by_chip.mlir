@@ -4,7 +4,7 @@
 // On a5, in the consumer's memory; one pipe for both directions, of 4 slots each.
 // CHECK-LABEL: func.func @cube_a5(
 module attributes {pto.target_arch = "a5"} {
-  func.func @cube_a5(%to_vec: i32, %to_cube: i32, %tile: !pto.tile_buf<acc, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  func.func @cube_a5(%to_vec: i32, %to_cube: i32, %tile: !pto.tile_buf<acc, 16x16xf32>, %l: !pto.tile_buf<left, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     // CHECK-NEXT: %[[PIPE:.*]] = pto.initialize_l2l_pipe {dir_mask = 3, slot_size = 1024, slot_num = 4}(%to_vec : i32, %to_cube : i32) {__pto.frontend_id = 0 : i32} -> !pto.pipe
     pto.aic_initialize_pipe {dir_mask = 3, slot_size = 1024}(c2v_consumer_buf = %to_vec : i32, v2c_consumer_buf = %to_cube : i32)
     // CHECK-NEXT: pto.tpush(%tile, %[[PIPE]] : !pto.tile_buf<loc=acc, {{.*}}>, !pto.pipe) {split = 1}
@@ -13,7 +13,7 @@ module attributes {pto.target_arch = "a5"} {
     // CHECK-NEXT: pto.tpop(%got, %[[PIPE]] : !pto.tile_buf<loc=mat, {{.*}}>, !pto.pipe) {split = 1}
     %got = pto.tpop_from_aiv {split = 1} -> !pto.tile_buf<mat, 16x16xf32>
     // CHECK-NEXT: pto.tmov ins(%got :
-    pto.tmov ins(%got : !pto.tile_buf<mat, 16x16xf32>) outs(%got : !pto.tile_buf<mat, 16x16xf32>)
+    pto.tmov ins(%got : !pto.tile_buf<mat, 16x16xf32>) outs(%l : !pto.tile_buf<left, 16x16xf32>)
     // CHECK-NEXT: pto.tfree(%[[PIPE]] : !pto.pipe) {split = 1}
     pto.tfree_from_aiv {split = 1}
     return

@@ -8,7 +8,7 @@ func.func @holes() {
   %c1024 = arith.constant 1024 : i64
   %first = pto.alloc_tile addr = %c256 : !pto.tile_buf<vec, 8x16xf32>
   %second = pto.alloc_tile addr = %c1024 : !pto.tile_buf<vec, 1x16xf32>
-  %elsewhere = pto.alloc_tile addr = %c256 : !pto.tile_buf<acc, 128x128xf32>
+  %elsewhere = pto.alloc_tile addr = %c1024 : !pto.tile_buf<acc, 128x128xf32>
   // Before the tiles.
   // CHECK: name = "a", size = 256, location = #pto.address_space<vec>, auto = false, base = 0}
   %a = pto.reserve_buffer {name = "a", size = 256, location = #pto.address_space<vec>, auto = true} -> i32

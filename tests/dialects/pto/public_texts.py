@@ -20,7 +20,9 @@ from xdsl.printer import Printer
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
+from loomir.dialects.pto.module_rules import verify_program
 from loomir.dialects.pto.vmi_stages import check_uses
+from loomir.dialects.traversal import walk
 from loomir.dialects.verification import verify
 
 SUFFIXES = (".pto", ".mlir")
@@ -98,13 +100,14 @@ def _errors(piece: str) -> Iterator[str]:
 def read(text: str, chip: str | None = None) -> ModuleOp:
     """Return a program, verified as `loom pto check` does; raises LoomError if it is refused.
 
-    The module is for `chip` if it names none.
+    The module is for `chip` if it names none. A device that it names besides is no choice of a chip.
     """
     module = parse_ir(context(), text, "public.pto")
-    if chip is not None and not {"pto.target_arch", "pto.device-spec"} & set(module.attributes):
+    if chip is not None and "pto.target_arch" not in module.attributes:
         module.attributes["pto.target_arch"] = StringAttr(chip)
     verify(module)
     check_uses(module)
+    verify_program(walk(module))
     return module
 
 

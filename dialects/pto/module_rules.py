@@ -1,0 +1,97 @@
+"""What holds of whole programs: helpers that compute with tiles of others, entry functions, variables in functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation
+
+from ...diagnostics.errors import LoomError
+from ...diagnostics.locations import location_of
+from ...operations.pto_instructions import INSTRUCTIONS
+from ...operations.pto_instructions.synchronization import TABLE as SYNCHRONIZATION
+from ...operations.pto_instructions.threads import TABLE as THREADS
+from ..traversal import walk
+from .frontend_pipes import OpenPipeOp
+from .internal_pipes import InitializePipeOp
+from .kernels import BarrierOp, SectionOp, SyncAllOp
+from .memory import AllocTileOp
+from .registers import StructType
+from .structure_rules import escapes
+from .tiles import TileOperation, TPrintOp
+
+_HELPER = "pto.tileop.helper"
+_ENTRIES = ("pto.entry", "hacc.entry", "pto.kernel", "pto.aicore")
+
+_FREE = ("mem_bar", "dcci", "cmo.cacheinvalid", "trap")
+"""What orders accesses of memory but no pipelines."""
+
+_FLAGS = {
+    *(row.name for row in SYNCHRONIZATION if row.name not in _FREE),
+    "declare_eventid_array",
+    "eventid_array_get",
+    "eventid_array_set",
+}
+_LAUNCHES = ("simt_launch", "section.simt")
+_THREADS = {row.name for row in THREADS if row.name not in _LAUNCHES}
+_MEMORY = ("alloc_multi_tile", "tassign", "tprefetch_async", "tensor_view_addr")
+
+
+def verify_program(operations: Iterable[Operation]) -> None:
+    """Raise LoomError if the operations of a program break a rule of whole programs."""
+    for op in operations:
+        if isinstance(op, FuncOp):
+            _verify_function(op)
+        elif (place := escapes(op)) is not None:
+            _refuse(
+                op,
+                f"result {place} has type {op.results[place].type}, but only 'pto.declare_struct' may produce a "
+                "!pto.struct result; derived results hide the stack-storage lifetime and can escape their declaring "
+                "scope",
+            )
+
+
+def _refuse(op: Operation, message: str) -> None:
+    raise LoomError(f"'{op.name}' op {message}", location_of(op))
+
+
+def _verify_function(function: FuncOp) -> None:
+    types = function.function_type
+    for place, type in enumerate(types.inputs):
+        if isinstance(type, StructType):
+            _refuse(
+                function,
+                f"argument {place} has type {type}, but a stack-local struct must not be a function argument; structs "
+                "must originate from 'pto.declare_struct' in the same function",
+            )
+    for place, type in enumerate(types.outputs):
+        if isinstance(type, StructType):
+            _refuse(function, f"result {place} has type {type}, but a stack-local struct must not be returned")
+    if types.outputs.data and not function.is_declaration and any(name in function.attributes for name in _ENTRIES):
+        _refuse(function, "PTO entry functions must return void")
+    if _HELPER in function.attributes:
+        _verify_helper(function)
+
+
+def _verify_helper(function: FuncOp) -> None:
+    """Check a function that computes with tiles of its caller, on the vector or cube core alone."""
+    if function.function_type.outputs.data:
+        _refuse(
+            function,
+            "tileop helpers must not return values; write results through mutable Tile parameters",
+        )
+    for op in walk(function):
+        name = op.name.removeprefix("pto.")
+        if isinstance(op, SectionOp):
+            _refuse(op, "tileop helpers must not contain pre-existing sections")
+        if name.startswith("mte_") and name in INSTRUCTIONS:
+            _refuse(op, "tileop helpers must not contain MTE data movement")
+        if name in _FLAGS or isinstance(op, BarrierOp | SyncAllOp | OpenPipeOp | InitializePipeOp):
+            _refuse(op, "tileop helpers must not contain pipe synchronization")
+        if name in _THREADS:
+            _refuse(op, "tileop helpers must launch a @pto.simt helper instead of containing SIMT operations directly")
+        if name in _MEMORY or isinstance(op, TileOperation | TPrintOp | AllocTileOp):
+            _refuse(op, "tileop helpers must not contain Tile allocation or high-level TileOps")
+        if isinstance(op, CallOp):
+            _refuse(op, "tileop helpers must not call another helper; use pto.simt_launch for SIMT work")

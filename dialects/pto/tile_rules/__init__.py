@@ -1,0 +1,1 @@
+"""Rules of operations on tiles in upstream's words: elements, memories, layouts, valid shapes and scratch, by chip."""
