@@ -55,7 +55,14 @@ def _memory(ev: Evaluator, type: Type, fields: Fields, node: syntax.Node) -> Mem
     if type is types.MEM4D and isinstance(base.type, types.Pointer):
         target = base.type.target
         if not isinstance(target, types.Array) and not base.type.many:
-            ev.fail(node, f"'.base_address' of a mem4d_dsd points to an array, not to a '{target}' (DSD-047)")
+            if where.buffer is not None and not where.buffer.count:
+                ev.fail(node, f"'.base_address' of a mem4d_dsd points to an array, not to a '{target}' (DSD-047)")
+            # AMB-58: published programs give one.
+            ev.warn(
+                node,
+                "by the manual '.base_address' of a mem4d_dsd points to an array (DSD-047), and this to an element of "
+                "one; give it the array, and '.offset' the place of the element",
+            )
     unit = element_words(ev, element, node)
     offset = fields.take("offset")
     if offset is not None:

@@ -136,6 +136,8 @@ WALKS = {
     "through a pointer": ("@get_dsd(mem1d_dsd, .{ .base_address = pointer, .extent = length, .stride = @as(i8, step) })", [0, 2, 4]),
     # DSD-047, with a warning
     "a matrix through a pointer": ("@get_dsd(mem4d_dsd, .{ .base_address = pointer, .extent = .{ 2, 2 }, .stride = .{ 1, 3 } })", [0, 1, 4, 5]),
+    "a matrix at an element of an array": ("@get_dsd(mem4d_dsd, .{ .base_address = &a[2], .extent = .{ 2, 2 }, .stride = .{ 1, 3 } })", [2, 3, 6, 7]),
+    "a matrix at an element through a pointer": ("@get_dsd(mem4d_dsd, .{ .base_address = &pointer[2], .extent = .{ 2, 2 }, .stride = .{ 1, 3 } })", [2, 3, 6, 7]),
     "a longer one": ("@set_dsd_length(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> a[i] }), length)", [0, 1, 2]),
     "another stride": ("@set_dsd_stride(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i] }), 4)", [0, 4, 8]),
     "moved": ("@increment_dsd_offset(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i] }), 5, i16)", [5, 6, 7]),
@@ -149,12 +151,21 @@ WALKS = {
 
 
 def test_a_base_known_at_run_time(csl: Csl) -> None:
-    """DSD-047: of a mem4d_dsd it is accepted with a warning, since published programs use it."""
+    """DSD-047, AMB-58: of a mem4d_dsd it is accepted with a warning, since published programs use it."""
     text = """var a = @zeros([9]i16); var pointer: [*]i16 = &a;
       task run() void { @mov16(@get_dsd(mem4d_dsd, .{ .base_address = pointer, .extent = .{ 2, 2 } }), 1); }
       comptime { @bind_local_task(run, @get_local_task_id(9)); }"""
     warning = csl.pe(text).warnings[0]
     assert "pe.csl:2:52: warning: by the manual '.base_address' of a mem4d_dsd is known at compile time" in warning
+
+
+def test_a_base_that_is_an_element_of_an_array(csl: Csl) -> None:
+    """DSD-047, AMB-58: of a mem4d_dsd it is accepted with a warning, since published programs use it."""
+    text = """var a = @zeros([9]i16);
+      task run() void { @mov16(@get_dsd(mem4d_dsd, .{ .base_address = &a[3], .extent = .{ 2, 2 } }), 1); }
+      comptime { @bind_local_task(run, @get_local_task_id(9)); }"""
+    warning = csl.pe(text).warnings[0]
+    assert "pe.csl:2:52: warning: by the manual '.base_address' of a mem4d_dsd points to an array (DSD-047)" in warning
 
 
 @pytest.mark.parametrize(("descriptor", "numbers"), WALKS.values(), ids=WALKS)
