@@ -45,7 +45,7 @@ SEGMENTS = "operandSegmentSizes"
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<operand>%\w+(?:[?*+](?!>))?(?::[=~]?\w+)?)|(?P<attribute>#\w+(?:=\w+(?:\([^)]*\))?)?)|(?P<region>@\w+)"
-    r"|(?P<dictionary>\{[\w ]*\})|(?P<open><[?*|~])|(?P<close>[?*|~]>)|(?P<bar>\|)|(?P<word>'[\w.|]+')"
+    r"|(?P<dictionary>\{[\w ]*\})|(?P<open><[?*|~^])|(?P<close>[?*|~^]>)|(?P<bar>\|)|(?P<word>'[\w.|]+')"
     r"|(?P<types>\*(?:\([^)]*\))?)"
     r"|(?P<type>[A-Za-z]\w*(?:[*?](?!>))?(?::=?\w+)?)|(?P<punctuation>->|[^\s]))"
 )
@@ -403,16 +403,22 @@ class Part(Element):
 
 @dataclass(frozen=True)
 class Clauses(Element):
-    """Parts that follow commas, each once at most, in any order; printed in theirs."""
+    """Parts that follow commas, each once at most, in any order unless they are ordered; printed in theirs."""
 
     parts: tuple[Part, ...]
+    are_ordered: bool = False
 
     def parse(self, reading: Reading) -> None:
         left = list(self.parts)
+        last = 0
         while reading.parser.parse_optional_punctuation(",") is not None:
+            position = reading.parser.pos
             found = next((part for part in left if part.parse_optional(reading)), None)
             if found is None:
                 reading.parser.raise_error("unknown or duplicate clause; write each once")
+            if self.are_ordered and self.parts.index(found) < last:
+                reading.parser.raise_error("clauses must follow canonical order", position, reading.parser.pos)
+            last = self.parts.index(found)
             left.remove(found)
 
     def print(self, writing: Writing) -> None:
@@ -779,8 +785,13 @@ def _elements(
                     parts.append(Part(inner, token == "<*"))
                 assert rest[0][0] == "close"
                 rest = rest[1:]
-                groups = {"<|": Clauses, "<~": Alternatives}
-                found.append(groups[token](tuple(parts)) if token in groups else parts[0])
+                match token:
+                    case "<|" | "<^":
+                        found.append(Clauses(tuple(parts), token == "<^"))
+                    case "<~":
+                        found.append(Alternatives(tuple(parts)))
+                    case _:
+                        found.append(parts[0])
             case "word":
                 found.append(Word(token[1:-1]))
             case "types":
@@ -832,7 +843,8 @@ def _complete(elements: Sequence[Element], untyped: tuple[str, ...], elsewhere: 
             case Part():
                 return Part(tuple(complete(each) for each in element.elements), element.repeats)
             case Clauses() | Alternatives():
-                return type(element)(tuple(Part(tuple(complete(e) for e in p.elements), False) for p in element.parts))
+                parts = tuple(Part(tuple(complete(e) for e in p.elements), False) for p in element.parts)
+                return replace(element, parts=parts)
             case _:
                 return element
 

@@ -374,6 +374,7 @@ def _reduces(op: InstructionOp) -> None:
             fail(op, f"group count {groups} must divide source lane count {source.count.data}")
         if result.count.data != groups:
             fail(op, f"result lane count must equal group count {groups}, got {result.count.data}")
+        _in_slots("result", "layout-assigned {} must use", "group")(op)
     elif result.count.data != 1:
         fail(op, f"full reduction (no group) requires 1-lane result, got {result.count.data}")
     if source.element_type != result.element_type:

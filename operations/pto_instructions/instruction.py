@@ -21,7 +21,7 @@ The text is in a notation of its own, in which a family of instructions takes on
 | `<?, %x?>` | a part that may be missing |
 | `<*'loop' (%x+)*>` | a part that may be there any number of times |
 | `<~ %x? | #x ~>` | one of several parts |
-| `<| 'm' (%m?) | 'k' (%k?) |>` | parts that follow commas, in any order |
+| `<| 'm' (%m?) | 'k' (%k?) |>` | parts that follow commas, in any order; with `^`, in this one |
 | `@body` | a region |
 
 All else is punctuation.

@@ -114,20 +114,20 @@ TABLE: list[Instruction] = [
     ),
     Instruction(
         "mte_l0c_l1",
-        f"%source:B, %destination:B, %m:i64, %n:i64, %src_stride:i64, %dst_stride:i64 <| {_OUT_OF_ACCUMULATOR} |> "
+        f"%source:B, %destination:B, %m:i64, %n:i64, %src_stride:i64, %dst_stride:i64 <^ {_OUT_OF_ACCUMULATOR} ^> "
         "{} : *",
         "the accumulator to the cube core's first memory",
     ),
     Instruction(
         "mte_l0c_gm",
         "%source:B, %destination:B, %m:i64, %n:i64, %src_stride:i64, %dst_stride:i64, %sid:i64, %l2_cache_ctrl:i64 "
-        f"<| {_OUT_OF_ACCUMULATOR} |> {{}} : *",
+        f"<^ {_OUT_OF_ACCUMULATOR} ^> {{}} : *",
         "the accumulator to global memory",
     ),
     Instruction(
         "mte_l0c_ub",
         "%source:B, %destination:B, %m:i64, %n:i64, %src_stride:i64, %dst_stride:i64, "
-        f"'dst_mode' (<~%sub_blockid?:i64 | #dst_mode=word(split_m split_n)~>) <| {_OUT_OF_ACCUMULATOR} |> {{}} : *",
+        f"'dst_mode' (<~%sub_blockid?:i64 | #dst_mode=word(split_m split_n)~>) <^ {_OUT_OF_ACCUMULATOR} ^> {{}} : *",
         "the accumulator to a vector core's memory, or a half to each",
     ),
     # Copies by the names of the hardware's buffers

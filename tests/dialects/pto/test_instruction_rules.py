@@ -381,6 +381,8 @@ CASES += [
         f"0:{F}": "requires integer-like VMI source element type", "2:v2xi32": "requires result to be a 1-lane VMI"}),
     ("vmi.vcadd", f"{Z} {ALL} | v1xi32", "", {
         "0:v64xi16; 2:v1xi16": "requires 32-bit integer source element type"}),
+    ("vmi.vcmax", f"{F} {ALL} | v8xf32", "group = 8", {
+        f"2:v8xf32,{FLAT}": "layout-assigned result must use #pto.vmi.layout<num_groups = 8>"}),
     ("vmi.group_reduce_addf", f"{F} {ALL} | v8xf32", "num_groups = 8, reassoc", {
         "num_groups = 8": "requires reassoc attr because grouped lowering", "2:v4xf32": "to match num_groups",
         "num_groups = 4, reassoc; 2:v4xf16": "requires source and result element types to match"}),
@@ -609,6 +611,8 @@ SINGLE = "must form a single linear {}-state chain"
         }),
         (ACCUMULATOR, {
             "arith.constant 16": ("arith.constant 17", "split-M dual destination requires m to be even"),
+            "unit_flag(check_only)": ("nz2nd, unit_flag(check_only)", "clauses must follow canonical order"),
+            "dst_mode(%c0), ": ("dst_mode(%c0), unit_flag(check_only), ", "duplicate clause; write each once"),
             "split_m), nz2nd": ("split_m), pre_relu(mode = no_relu)", "dual destination mode cannot be combined with"),
             "%c0 = arith.constant 0": ("%c0 = arith.constant 2", "sub_blockid must be 0 or 1"),
         }),
