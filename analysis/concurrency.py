@@ -36,7 +36,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
 
-from .skeleton import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task, statements
+from .skeleton import (
+    Branch,
+    Call,
+    Function,
+    Loop,
+    Operation,
+    Program,
+    Signal,
+    Statement,
+    Task,
+    callees_first,
+    statements,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -124,7 +136,8 @@ class _Relations:
         """Return the bodies that issue each operation."""
         issued: dict[Hashable, Sequence[Operation]] = {}
         bodies: list[_Issues] = []
-        for name in _callees_first(self._program):
+        # Functions that may call themselves are left out: they issue nothing for certain.
+        for name in callees_first(self._program):
             bodies.append(_Issues(self._program.functions[name].body, issued))
             issued[name] = bodies[-1].certain
         bodies.extend(_Issues(task.body, issued) for task in self._program.tasks.values())
@@ -329,22 +342,6 @@ def _signals(program: Program) -> Iterator[Signal]:
             elif isinstance(statement, Operation):
                 for completion in statement.completions:
                     yield from completion
-
-
-def _callees_first(program: Program) -> list[Hashable]:
-    import networkx as nx  # takes as long to import as the rest of the compiler, and few programs need it
-
-    calls: nx.DiGraph[Hashable] = nx.DiGraph()
-    for name, function in program.functions.items():
-        calls.add_node(name)
-        for statement in statements(function.body):
-            if isinstance(statement, Call):
-                calls.add_edge(statement.function, name)
-    # Functions that call each other are left out: they issue nothing for certain.
-    recursive = {name for group in nx.strongly_connected_components(calls) if len(group) > 1 for name in group}
-    recursive |= set(nx.nodes_with_selfloops(calls))
-    calls.remove_nodes_from(recursive)
-    return list(nx.topological_sort(calls))
 
 
 class _Issues:

@@ -4,8 +4,10 @@ The files are kept apart: dest, src0 and src1 hold descriptors, xdsr and sr what
 asynchronous operation holds its registers from its issue to its end, so those that may overlap get different ones
 (coloring). A synchronous operation needs its registers while it stands; what it loaded stays in its register until
 something else is loaded there, and an operand that is still held is not loaded again. What a loop uses and does not
-change is loaded once before it, as far as registers reach. Nothing is remembered across a call or between tasks,
-since other code loads registers too; other tasks never run within one.
+change is loaded once before it, as far as registers reach. Functions are planned before their callers, so a call loses
+what its function loads, and no more; all is lost at one that may call itself. Nothing is remembered between tasks,
+since others load registers too; other tasks never run within one. So an asynchronous operation always loads its
+registers: in one task none is free again that another has loaded.
 
 Operations and descriptors are hashable keys; the module knows neither IR nor machine, only how large each file is.
 """
@@ -13,7 +15,7 @@ Operations and descriptors are hashable keys; the module knows neither IR nor ma
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, product
@@ -21,7 +23,7 @@ from typing import Any, Literal, cast
 
 from .coloring import Exhausted, Graph, color_graph, graph_of
 from .concurrency import Concurrency
-from .skeleton import Branch, Call, Loop, Operation, Program, Signal, Statement, statements
+from .skeleton import Branch, Call, Loop, Operation, Program, Signal, Statement, callees_first, statements
 
 File = Literal["dest", "src0", "src1", "xdsr", "sr"]
 Files = Mapping[File, int]
@@ -56,7 +58,7 @@ class Load:
 
 @dataclass
 class Plan:
-    """Every load in the order of the program, and the load that each operand of an operation reads."""
+    """Every load, those of one body in its order, and the load that each operand of an operation reads."""
 
     loads: list[Load] = field(default_factory=list[Load])
     operands: dict[tuple[Hashable, int], Load] = field(default_factory=dict[tuple[Hashable, int], Load])
@@ -96,8 +98,14 @@ def plan_registers(
 
     def plan(held: _Held) -> Plan:
         planner = _Planner(demands, files, held, concurrency, is_invariant)
-        for body in program.bodies():
-            planner.body(body)
+        first = callees_first(program)
+        rest = [name for name in program.functions if name not in set(first)]
+        for name in (*first, *rest):
+            planner.function(name, program.functions[name].body)
+        in_functions, planner.plan.loads = planner.plan.loads, []
+        for task in program.tasks.values():
+            planner.body(task.body)
+        planner.plan.loads += in_functions
         return planner.plan
 
     asynchronous = [operation for operation in operations if operation.asynchronous]
@@ -241,9 +249,20 @@ class _Planner:
         self._concurrency = concurrency
         self._is_invariant = is_invariant
         self._pinned: set[Load] = set()
+        self._written: dict[Hashable, set[Register]] = {}
+        """The registers that functions and what they call load; without those that may call themselves."""
 
     def body(self, body: tuple[Statement, ...]) -> None:
         self._follow(body, {}, {})
+
+    def function(self, name: Hashable, body: tuple[Statement, ...]) -> None:
+        """Plan a function, behind those that it calls."""
+        first = len(self.plan.loads)
+        self.body(body)
+        written = {register for load in self.plan.loads[first:] for register in load.registers}
+        called = {statement.function for statement in statements(body) if isinstance(statement, Call)}
+        if called <= self._written.keys():
+            self._written[name] = written.union(*(self._written[other] for other in called))
 
     def _follow(self, body: tuple[Statement, ...], cache: _Cache, visible: _Cache) -> None:
         """Plan the statements of a body; `cache` changes with them. `visible` is what separate arms see."""
@@ -252,7 +271,11 @@ class _Planner:
                 case Signal():
                     pass
                 case Call():
-                    cache.clear()
+                    written = self._written.get(statement.function)
+                    if written is None:
+                        cache.clear()
+                    else:
+                        self._evict(cache, written)
                 case Operation():
                     if statement.key in self._held:
                         self._asynchronous(statement, cache)
@@ -339,9 +362,11 @@ class _Planner:
 
     def _loop(self, loop: Loop, cache: _Cache) -> None:
         inside = list(statements(loop.body))
+        called = {statement.function for statement in inside if isinstance(statement, Call)}
         pinned: _Cache = {}
-        if not any(isinstance(statement, Call) for statement in inside):
-            pinned = self._pin(loop, [s for s in inside if isinstance(s, Operation)], cache)
+        if called <= self._written.keys():
+            written = set[Register]().union(*(self._written[name] for name in called))
+            pinned = self._pin(loop, [s for s in inside if isinstance(s, Operation)], written, cache)
         for key in [key for key in cache if pinned.get(key) is not cache[key]]:
             del cache[key]
         new = set(pinned.values()) - self._pinned
@@ -349,9 +374,12 @@ class _Planner:
         self._follow(loop.body, dict(pinned), pinned)
         self._pinned -= new
 
-    def _pin(self, loop: Loop, operations: Sequence[Operation], cache: _Cache) -> _Cache:
-        """Load before the loop what it uses and does not change, leaving each file enough for the rest."""
-        busy = self._busy([operation.key for operation in operations])
+    def _pin(self, loop: Loop, operations: Sequence[Operation], written: set[Register], cache: _Cache) -> _Cache:
+        """Load before the loop what it uses and does not change, leaving each file enough for the rest.
+
+        `written` are the registers that the functions it calls load.
+        """
+        busy = self._busy([operation.key for operation in operations]) | written
         for operation in operations:
             for registers in self._held.get(operation.key, ()):
                 busy.update(registers)
@@ -385,7 +413,7 @@ class _Planner:
                 pinned[key] = load
         return pinned
 
-    def _evict(self, cache: _Cache, registers: Sequence[Register]) -> None:
+    def _evict(self, cache: _Cache, registers: Collection[Register]) -> None:
         for key in [key for key, load in cache.items() if any(register in registers for register in load.registers)]:
             del cache[key]
 

@@ -109,3 +109,37 @@ def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
                 yield from statements(arm)
         elif isinstance(statement, Loop):
             yield from statements(statement.body)
+
+
+def callees_first(program: Program) -> list[Hashable]:
+    """Return the functions in an order in which each is behind those that it calls, without those that may call
+    themselves."""
+    called = {
+        name: list(dict.fromkeys(inner.function for inner in statements(function.body) if isinstance(inner, Call)))
+        for name, function in program.functions.items()
+    }
+    order: list[Hashable] = []
+    entered: set[Hashable] = set()
+    for start in called:
+        pending = [(start, iter(called[start]))] if start not in entered else []
+        entered.add(start)
+        while pending:
+            name, rest = pending[-1]
+            following = next((callee for callee in rest if callee in called and callee not in entered), None)
+            if following is None:
+                order.append(pending.pop()[0])
+            else:
+                entered.add(following)
+                pending.append((following, iter(called[following])))
+    recursive: set[Hashable] = set()
+    for name in order:
+        seen: set[Hashable] = set()
+        left = list(called[name])
+        while left:
+            callee = left.pop()
+            if callee not in seen:
+                seen.add(callee)
+                left += called.get(callee, ())
+        if name in seen:
+            recursive.add(name)
+    return [name for name in order if name not in recursive]

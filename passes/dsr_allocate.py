@@ -50,8 +50,8 @@ class DsrAllocatePass(ModulePass):
     The destination goes into a dest register, the first source into a src0, the second into a src1 (DSR-001,
     DSR-002); a mem4d also takes an XDSR and its stride registers (DSR-005, DSR-061, DSR-064). The descriptors
     themselves remain, as what is loaded. A load is left out where the register still holds the descriptor, and
-    is before a loop that does not change it. An asynchronous operation keeps its registers until it has ended;
-    its settings move to the loads of its fabric operands (DSD-182, DSD-194).
+    is before a loop that does not change it; calls lose what their functions load. An asynchronous operation keeps
+    its registers until it has ended; its settings move to the loads of its fabric operands (DSD-182, DSD-194).
 
     Registers that the program names itself are left alone, those it leaves open are numbered. A file with too few
     registers is an error that names what is live.

@@ -23,7 +23,18 @@ from loomir.analysis.register_allocation import (
     fewest_to_end,
     plan_registers,
 )
-from loomir.analysis.skeleton import Branch, Call, Function, Loop, Operation, Program, Signal, Statement, Task
+from loomir.analysis.skeleton import (
+    Branch,
+    Call,
+    Function,
+    Loop,
+    Operation,
+    Program,
+    Signal,
+    Statement,
+    Task,
+    callees_first,
+)
 
 from ..searches import examples
 
@@ -158,10 +169,11 @@ def programs(draw) -> tuple[Program, dict]:
             name = f"{scopes[-1]}/loop{next(counter)}"
             return Loop(body([*scopes, name], depth - 1), draw(st.integers(0, 1)), name)
         if kind == 3:
-            return Call("f")
+            return Call(draw(st.sampled_from(["f", "g"])))
         return operation(scopes)
 
     program = Program()
+    program.functions["g"] = Function((*body(["g"], 0)[:2], Call("f")) if draw(st.booleans()) else ())
     program.functions["f"] = Function((operation(["f"]),))
     for task in tasks:
         program.tasks[task] = Task(body([task], 2))
@@ -209,11 +221,47 @@ def test_what_was_used_longest_ago_makes_room() -> None:
     assert [load.before for load in plan.loads] == [0, 1, 2, 4, 6]
 
 
-def test_a_call_may_overwrite_every_register() -> None:
+def calling(*called: Statement) -> list[Hashable]:
+    """Return where x is loaded around a call of a function, and its own y, with the statements `called`."""
     program = single(Operation("a"), Call("f"), Operation("b"))
-    program.functions["f"] = Function(())
-    plan = plan_registers(program, {"a": [one("x")], "b": [one("x")]}, SIZES)
-    assert [load.before for load in plan.loads] == ["a", "b"]
+    program.functions["f"] = Function(called)
+    demands = {"a": [one("x")], "b": [one("x")], "c": [one("y")], "d": [one("z", "dest")]}
+    return [load.before for load in plan_registers(program, demands, SIZES).loads if load.before in ("a", "b")]
+
+
+def test_a_call_overwrites_what_its_function_loads() -> None:
+    assert calling() == ["a"]
+    assert calling(Operation("d")) == ["a"]
+    assert calling(Operation("c")) == ["a", "b"]
+
+
+def test_a_function_that_calls_itself_may_overwrite_every_register() -> None:
+    assert calling(Operation("d"), Branch(((Call("f"),), ()))) == ["a", "b"]
+
+
+def test_a_loop_with_calls_loads_once_what_it_does_not_change() -> None:
+    """Before it, into registers that the functions do not load; not if one may call itself."""
+    program = single(Loop((Operation("a"), Call("f")), key="loop"))
+    program.functions["f"] = Function((Operation("c"), Call("g")))
+    program.functions["g"] = Function((Operation("d"),))
+    demands = {"a": [one("main.x")], "c": [one("f.y")], "d": [one("g.z", "src0"), one("g.z", "dest")]}
+    plan = plan_registers(program, demands, SIZES, is_invariant=is_invariant)
+    (load,) = (load for load in plan.loads if load.demand.descriptor == "main.x")
+    assert load.before == "loop"
+    inside = {register for other in plan.loads if other is not load for register in other.registers}
+    assert not inside & set(load.registers)
+    program.functions["g"] = Function((Operation("d"), Branch(((Call("f"),), ()))))
+    plan = plan_registers(program, demands, SIZES, is_invariant=is_invariant)
+    assert [load.before for load in plan.loads if load.demand.descriptor == "main.x"] == ["a"]
+
+
+def test_callees_are_first() -> None:
+    program = Program()
+    for name, called in {"a": "bc", "b": "c", "c": "", "d": "ed", "e": "f", "f": "eb"}.items():
+        program.functions[name] = Function(tuple(Call(other) for other in called))
+    found = callees_first(program)
+    assert sorted(map(str, found)) == ["a", "b", "c"]
+    assert found.index("c") < found.index("b") < found.index("a")
 
 
 def test_a_loop_loads_once_what_it_does_not_change() -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects import scf
 
 import loomir
+from loomir.dialects import context, dsr, wse
+from loomir.dialects.ir_text import parse_ir
 
 from .harness import NUMPY, Csl
 
@@ -51,7 +54,42 @@ class Case:
     files: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
+LONG = " ".join(f"t = t * {k + 3} + {k};" for k in range(150))
+"""Statements that make a function long enough to be called."""
+
 CASES: dict[str, Case] = {
+    "registers across calls in a loop": Case(
+        f"""
+        var a = [5]i16{{1,2,3,4,5}};
+        var b = [5]i16{{10,20,30,40,50}};
+        var out = @zeros([5]i16);
+        var other = @zeros([5]i16);
+        var t: i16 = 1;
+        const d = @get_dsr(dsr_dest, 4);
+        const s = @get_dsr(dsr_src0, 2);
+        const changed = @get_dsr(dsr_src1, 3);
+        const da = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{5}} -> a[i] }});
+        const db = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{5}} -> b[i] }});
+        const o = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{5}} -> out[i] }});
+        const p = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{5}} -> other[i] }});
+        fn inner() void {{ @load_to_dsr(changed, db); {LONG} @add16(p, p, 1); }}
+        fn outer() void {{ inner(); {LONG} @add16(p, p, da); }}
+        fn main() void {{
+          @load_to_dsr(d, o); @load_to_dsr(s, o); @load_to_dsr(changed, da);
+          for (@range(i16, 4)) |i| {{
+            @add16(d, s, changed);
+            outer();
+            @add16(p, p, 2);
+          }}
+          inner();
+        }}
+        """,
+        {"out": "i16", "other": "i16"},
+        {
+            "out": [k + 3 * 10 * k for k in range(1, 6)],
+            "other": [4 * (1 + k + 2) + 1 for k in range(1, 6)],
+        },
+    ),
     "a mem4d that goes on": Case(
         """
         var a = @zeros([4,6]i16);
@@ -813,3 +851,58 @@ LARGE = {
 @pytest.mark.slow
 def test_programs_that_need_many_registers(csl: Csl, case: Case, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(csl, case, arch, monkeypatch)
+
+
+IN_A_LOOP = """
+wse.program @p target "ARCH" rectangle 1 x 1 {
+  wse.pe @cell on [:, :] {
+    wse.buffer @u : memref<8xf32> = dense<0.0>
+    wse.export @u
+    wse.export @main
+    wse.func @main(%n: i16) {
+      %u = wse.get_buffer @u : memref<8xf32>
+      %a = dsd.mem1d %u extent 4 : memref<8xf32>
+      %zero = arith.constant 0 : i16
+      %one = arith.constant 1 : i16
+      %x = arith.constant 1.0 : f32
+      scf.for %i = %zero to %n step %one : i16 {
+        dsd.fadds %a, %a, %x : !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+        wse.call @outer() : () -> ()
+        dsd.fadds %a, %a, %x : !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+      }
+      wse.return
+    }
+    wse.func @outer() {
+      wse.call @inner() : () -> ()
+      wse.return
+    }
+    wse.func @inner() {
+      %u = wse.get_buffer @u : memref<8xf32>
+      %b = dsd.mem1d %u at 4 extent 4 : memref<8xf32>
+      %x = arith.constant 3.0 : f32
+      dsd.fadds %b, %b, %x : !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+      wse.return
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_loads_before_a_loop_with_calls(arch: str) -> None:
+    """What a loop takes, and the functions that it calls do not load, is loaded before the loop, in other registers."""
+    module = parse_ir(context(), IN_A_LOOP.replace("ARCH", arch), "loop.mlir")
+    loads: dict[bool, list[object]] = {True: [], False: []}
+
+    def look(name: str) -> None:
+        for func in (op for op in module.walk() if isinstance(op, wse.FuncOp) and name == "lower-to-flow"):
+            found = [op for op in func.walk() if isinstance(op, dsr.LoadOp)]
+            assert not any(isinstance(load.parent_op(), scf.ForOp) for load in found)
+            loads[func.sym_name.data == "main"] += [load.result.type for load in found]
+
+    program = loomir.compile(module, progress=look)
+    assert len(loads[True]) == len(loads[False]) == 2
+    assert not set(loads[True]) & set(loads[False])
+    simulator = loomir.Simulator(program)
+    simulator.launch("main", 5)
+    assert simulator.get("u")[0, 0].tolist() == [10] * 4 + [15] * 4

@@ -70,8 +70,45 @@ wse.program @loops target "wse3" rectangle 1 x 1 {
 
 // -----
 
-// A function loads registers too, so nothing is taken for granted behind a call, nor what one arm of a branch loads
-// behind the branch.
+// A loop with calls loads once, before it, what it does not change: into registers that the functions do not load.
+// CHECK-LABEL: wse.program @calls
+wse.program @calls target "wse3" rectangle 1 x 1 {
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<30xf32>
+    wse.func @main(%s: f32, %n: i16) {
+      %A = wse.get_buffer @A : memref<30xf32>
+      %a = dsd.mem1d %A extent 10 : memref<30xf32>
+      %zero = arith.constant 0 : i16
+      %one = arith.constant 1 : i16
+      // CHECK: [[A:%[0-9]+]] = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 1>
+      // CHECK-NEXT: scf.for
+      scf.for %i = %zero to %n step %one : i16 {
+        // CHECK-NEXT: dsr.fmovs [[A]], %s
+        dsd.fmovs %a, %s : !dsd.mem1d<f32>, f32
+        // CHECK-NEXT: wse.call @f
+        wse.call @f(%s) : (f32) -> ()
+        // CHECK-NEXT: dsr.fmovs [[A]], %s
+        dsd.fmovs %a, %s : !dsd.mem1d<f32>, f32
+      }
+      wse.return
+    }
+    wse.func @f(%s: f32) {
+      wse.call @g(%s) : (f32) -> ()
+      wse.return
+    }
+    wse.func @g(%s: f32) {
+      %A = wse.get_buffer @A : memref<30xf32>
+      %b = dsd.mem1d %A at 10 extent 10 : memref<30xf32>
+      // CHECK: dsr.load %b : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
+      dsd.fmovs %b, %s : !dsd.mem1d<f32>, f32
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// Behind a call what its function loads is not taken for granted, nor what one arm of a branch loads behind the branch.
 // CHECK-LABEL: wse.program @forgets
 wse.program @forgets target "wse3" rectangle 1 x 1 {
   wse.pe @p on [:, :] {
