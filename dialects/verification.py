@@ -163,12 +163,16 @@ class _Quick:
 
     def _regions(self, op: Operation) -> bool:
         outside, self._parent = self._parent, type(op)
+        good = self._good
+        if isinstance(op, ModuleOp):
+            # It may be for another chip than those around it.
+            self._good = set()
         for region in op.regions:
             blocks = list(region.blocks)
             # Branches between blocks are not for this walk.
             if len(blocks) > 1 or not all(map(self._block, blocks)):
                 return False
-        self._parent = outside
+        self._parent, self._good = outside, good
         return True
 
     def _block(self, block: Block) -> bool:

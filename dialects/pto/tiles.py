@@ -28,6 +28,7 @@ from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from ...operations import pto_tiles
 from ...targets.chip import MAX_PRODUCT_EXTENT
 from ..members import members
+from ..traits import VerifiedByKind
 from . import attributes, enumerations
 from .assembly import (
     parse_attribute_list,
@@ -303,11 +304,17 @@ _OPERAND_TEXT = {
 }
 
 
+_SEES_OPERANDS = ("tands", "tors", "txors")
+"""The operations whose check sees whether two operands are one."""
+
+
 def table_operation(operation: type[_OperationT]) -> type[_OperationT]:
     """Define an operation of the table, as `irdl_op_definition` does, with the docstring and the mode of its row."""
     row = operation.table_row()
     operands = [_OPERAND_TEXT[kind] for kind in row.operands]
     operands += ["and possibly a tile for intermediate results"] if row.scratch else []
+    if row.name not in _SEES_OPERANDS:
+        operation.traits = traits_def(TileEffects(), VerifiedByKind())
     operation.__doc__ = f"{row.summary[0].upper()}{row.summary[1:]}. `ins`: {', '.join(operands)}."
     if row.mode is not None:
         name, attribute = row.mode
@@ -328,6 +335,7 @@ class TLoadOp(TileOperation):
     """
 
     name = "pto.tload"
+    traits = traits_def(TileEffects(), VerifiedByKind())
     src = operand_def()
     dst = operand_def()
     pad_value = opt_operand_def()
@@ -378,6 +386,7 @@ class TStoreOp(TileOperation):
     """
 
     name = "pto.tstore"
+    traits = traits_def(TileEffects(), VerifiedByKind())
     src = operand_def()
     dst = operand_def()
     fp = opt_operand_def(TileBufType)
@@ -538,6 +547,7 @@ class TCvtOp(TileOperation):
     """
 
     name = "pto.tcvt"
+    traits = traits_def(TileEffects(), VerifiedByKind())
     src = operand_def()
     tmp = opt_operand_def(TileBufType)
     dst = operand_def()

@@ -14,9 +14,11 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import VerifyException
 
+from loomir.diagnostics.errors import LoomError
 from loomir.dialects import context
 from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.pto.tile_rules.registry import TILE_RULES
+from loomir.dialects.verification import verify
 
 V = "vec, 16x64x"
 MAT, NZ = "mat, 16x64x", ", blayout=col_major, slayout=row_major"
@@ -236,6 +238,26 @@ def test_a_program_without_a_chip_has_to_be_right_on_one() -> None:
         else:
             with pytest.raises(VerifyException, match="A2/A3 tadd element type to be i32/i16/f16/f32"):
                 module.verify()
+
+
+def test_modules_in_one_may_be_for_other_chips() -> None:
+    """Equal operations are checked once in a module, not once in all."""
+    tile = "!pto.tile_buf<vec, 16x64xbf16>"
+    function = f"""func.func @f(%t: {tile}) {{
+  pto.tadd ins(%t, %t : {tile}, {tile}) outs(%t : {tile})
+  return
+}}"""
+    for second, is_right in (("a5", True), ("a3", False)):
+        text = "\n".join(
+            f'module @{name} attributes {{pto.target_arch = "{chip}"}} {{\n{function}\n}}'
+            for name, chip in (("x", "a5"), ("y", second))
+        )
+        module = parse_ir(context(), f"module {{\n{text}\n}}", "modules.pto")
+        if is_right:
+            verify(module)
+        else:
+            with pytest.raises(LoomError, match="A2/A3 tadd element type"):
+                verify(module)
 
 
 def test_a_single_column_has_rows() -> None:
