@@ -79,3 +79,57 @@ def test_a_flag_that_nothing_sets() -> None:
     codes = {finding.code: finding.message for finding in check(kernel(event="EVENT_ID1"))}
     assert set(codes) == {"unset-flag", "pipe-race"}
     assert "AIV0 waits for a flag of PIPE_V to PIPE_MTE3" in codes["unset-flag"]
+
+
+def events(text: str) -> str:
+    """Return a kernel with events between kinds of operations instead of flags between pipelines."""
+    kinds = {"MTE2": "TLOAD", "V": "TVEC", "MTE3": "TSTORE_VEC"}
+    for action, name in (("set_flag", "record_event"), ("wait_flag", "wait_event")):
+        for source, first in kinds.items():
+            for target, second in kinds.items():
+                before = f'pto.{action}["PIPE_{source}", "PIPE_{target}", '
+                text = text.replace(
+                    before, f"pto.{name}[#pto.pipe_event_type<{first}>, #pto.pipe_event_type<{second}>, "
+                )
+    for number in range(2):
+        text = text.replace(f'"EVENT_ID{number}"]', f"#pto.event<EVENT_ID{number}>]" if "record_event" in text else "")
+    return text
+
+
+def test_events_order_as_flags_do() -> None:
+    assert check(events(kernel())) == []
+    assert [finding.code for finding in check(events(kernel(there=False)))] == ["pipe-race"]
+    assert {finding.code for finding in check(events(kernel(event="EVENT_ID1")))} == {"unset-flag", "pipe-race"}
+
+
+def with_buffers(loaded: int = 0, computed: int = 0) -> str:
+    """A kernel of a5 whose pipelines take and free buffers: the load one, the product two, the store the second."""
+    core = K("vec", "vector", [("%a", P), ("%out", P)])
+    tile, result = core.tile(vec(16, 64)), core.tile(vec(16, 64))
+
+    def hold(action: str, pipe: str, number: int) -> None:
+        core.do(f'pto.{action}_buf "PIPE_{pipe}", {number}')
+
+    step = core.for_(0, 4)
+    row = core.mul(step, 16)
+    hold("get", "MTE2", loaded)
+    core.load(core.part("%a", (64, 64), (row, 0), (16, 64)), tile)
+    hold("rls", "MTE2", loaded)
+    hold("get", "V", computed)
+    hold("get", "V", 1)
+    core.ts("tmuls", tile, 2.0, result)
+    hold("rls", "V", computed)
+    hold("rls", "V", 1)
+    hold("get", "MTE3", 1)
+    core.store(result, core.part("%out", (64, 64), (row, 0), (16, 64)))
+    hold("rls", "MTE3", 1)
+    core.end()
+    return module("a5", core)
+
+
+def test_buffers_order_pipelines_that_take_one() -> None:
+    """One after the other, in the order of the program; buffers of other numbers order nothing."""
+    assert check(with_buffers()) == []
+    findings = check(with_buffers(computed=2))
+    assert {finding.code for finding in findings} == {"pipe-race"}
+    assert "PIPE_V reads byte 0 of 'vec', which PIPE_MTE2 writes" in findings[0].message

@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ....diagnostics.locations import location_of
 from ....dialects.pto.attributes import AddressSpace, AtomicType, HardwarePipe, HardwarePipeAttr, KernelKind
@@ -106,6 +106,8 @@ class CoreRun:
         self.values: dict[SSAValue, Any] = {}
         self.opened: dict[str, InitializePipeOp] = {}
         self.flags: dict[tuple[str, str, str], list[int]] = {}
+        self.freed: dict[str, int] = {}
+        """The step that freed a buffer last, by its number."""
         self.held: dict[str, deque[Access]] = {}
         """The popped entries of each ring that are not freed: what a free gives up."""
 
@@ -233,6 +235,9 @@ class CoreRun:
             return
         if op.name in _FLAGS:
             self._flag(op)
+            return
+        if op.name in _BUFFERS:
+            self._shared_buffer(op)
             return
         if op.name.startswith("pto."):
             self._unknown(op)
@@ -714,14 +719,29 @@ class CoreRun:
             yield
         self._step(op, "barrier", HardwarePipe.ALL, (), self.barrier.arrivals(round), joins=(HardwarePipe.ALL,))
 
-    def _flag(self, op: Operation) -> None:
-        source, target, event = (op.properties.get(name) or op.attributes.get(name) for name in _FLAG_ATTRIBUTES)
-        if not isinstance(source, HardwarePipeAttr) or not isinstance(target, HardwarePipeAttr):
+    def _shared_buffer(self, op: Operation) -> None:
+        """Order a pipe behind the one that freed a buffer last, or note that it frees it."""
+        pipe = _pipe_of(op.properties.get("op_type") or op.attributes.get("op_type"))
+        if pipe is None:
             return
         self.trace.explicit.add(self.core)
-        key = source.data.value, target.data.value, str(event)
-        if op.name == _SET:
-            index = self._step(op, "set", source.data, joins=(target.data,))
+        number = str(op.properties.get("buf_id") or op.attributes.get("buf_id"))
+        if op.name == _FREE:
+            self.freed[number] = self._step(op, "set", pipe)
+        else:
+            last = self.freed.get(number)
+            self._step(op, "wait", pipe, (), () if last is None else (last,))
+
+    def _flag(self, op: Operation) -> None:
+        names = _FLAGS[op.name]
+        source, target = (_pipe_of(op.properties.get(name) or op.attributes.get(name)) for name in names)
+        event = op.properties.get("event_id") or op.attributes.get("event_id")
+        if source is None or target is None:
+            return
+        self.trace.explicit.add(self.core)
+        key = source.value, target.value, str(event)
+        if op.name in _SETS:
+            index = self._step(op, "set", source, joins=(target,))
             self.flags.setdefault(key, []).append(index)
             return
         raised = self.flags.get(key)
@@ -735,7 +755,7 @@ class CoreRun:
                 )
             )
             return
-        self._step(op, "wait", target.data, (), (raised.pop(0),), joins=(source.data,))
+        self._step(op, "wait", target, (), (raised.pop(0),), joins=(source,))
 
     # -----------------------------------------------------------------------------------------
 
@@ -858,8 +878,7 @@ _OF_CORES = ("pto.sync.", "pto.comm.", "pto.set_cross", "pto.wait_cross", "pto.s
 _OF_PIPES = frozenset(
     f"pto.{name}"
     for name in (
-        "set_flag_dyn", "wait_flag_dyn", "record_event", "wait_event", "barrier_sync", "get_buf", "rls_buf",
-        "get_buf_dyn", "rls_buf_dyn", "tsync",
+        "set_flag_dyn", "wait_flag_dyn", "barrier_sync", "get_buf_dyn", "rls_buf_dyn", "tsync",
     )
 )  # fmt: skip
 """Operations that order the pipes of a core in other ways than flags."""
@@ -867,9 +886,39 @@ _OF_PIPES = frozenset(
 _WITHOUT_EFFECT = ("pto.set_ffts", "pto.set_quant", "pto.cmo.", "pto.fence.", "pto.dsb", "pto.dcci", "pto.mem_bar")
 """Names, or beginnings, of operations that write nothing."""
 
-_SET = "pto.set_flag"
-_FLAGS = (_SET, "pto.wait_flag")
-_FLAG_ATTRIBUTES = ("src_pipe", "dst_pipe", "event_id")
+_SETS = ("pto.set_flag", "pto.record_event")
+_FLAGS = {
+    **dict.fromkeys(("pto.set_flag", "pto.wait_flag"), ("src_pipe", "dst_pipe")),
+    **dict.fromkeys(("pto.record_event", "pto.wait_event"), ("src_op", "dst_op")),
+}
+"""The attributes of flags and events with the pipes, or kinds of operations, that they are between."""
+
+_FREE = "pto.rls_buf"
+_BUFFERS = ("pto.get_buf", _FREE)
+
+_PIPES = {
+    "TLOAD": HardwarePipe.MTE2,
+    "TSTORE_VEC": HardwarePipe.MTE3,
+    "TSTORE_ACC": HardwarePipe.FIX,
+    "TMOV_M2L": HardwarePipe.MTE1,
+    "TMOV_M2B": HardwarePipe.MTE1,
+    "TMOV_M2S": HardwarePipe.FIX,
+    "TMOV_M2V": HardwarePipe.V,
+    "TMOV_V2M": HardwarePipe.FIX,
+    "TMATMUL": HardwarePipe.M,
+    "TVEC": HardwarePipe.V,
+    "TVECWAIT_EVENT": HardwarePipe.V,
+}
+"""The pipe of each kind of operation (`mapSyncOpTypeToPipe` of PTOAS)."""
+
+
+def _pipe_of(attribute: Attribute | None) -> HardwarePipe | None:
+    """Return the pipe that an attribute names, or that of the kind of operation; None for anything else."""
+    if isinstance(attribute, HardwarePipeAttr):
+        return attribute.data
+    named: object = getattr(attribute, "data", None)
+    name = str(getattr(named, "value", named))
+    return _PIPES.get(name) or next((pipe for pipe in HardwarePipe if pipe.value == name), None)
 
 
 def _kind_of(op: TileOperation, result: Any, operands: Sequence[Any]) -> tuple[Kind, HardwarePipe]:
