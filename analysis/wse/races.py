@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import memref, scf
-from xdsl.ir import Operation, Region
+from xdsl.ir import Block, Operation, Region
 
 from ...diagnostics.locations import location_of
 from ...dialects import dsd, dsr, wse
 from ...dialects.machine.code import Bodies, CodeOperation
 from ...dialects.traversal import walk
-from .memory_use import Access, Register, access_of_element, registers_of, use_of
+from .memory_use import Access, Register, Use, access_of_element, array_of, registers_of, use_of
 
 COMMAND_STREAM = "loom.cmd_stream"
 """The name that the library exports the word by which a PE lets its host go on."""
@@ -82,6 +82,7 @@ class _State:
 def find_races(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
     """Yield the races of a program, each with the operation that comes later, in the order of the PE programs."""
     bodies = Bodies(program)
+    code = _Code()
     effects: dict[CodeOperation, bool] = {}
     seen: set[tuple[object, ...]] = set()
     told: set[tuple[object, ...]] = set()
@@ -93,11 +94,11 @@ def find_races(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
                 effects[home] = any(_starts_something(op) for op in walk(home))
         if not any(effects[home] for home in homes.values()):
             continue
-        code = _Pe(pe, members, homes)
-        if code.key in seen:
+        tasks = _Pe(pe, members, homes, code)
+        if tasks.key in seen:
             continue
-        seen.add(code.key)
-        for places, op, message in code.find():
+        seen.add(tasks.key)
+        for places, op, message in tasks.find():
             if places not in told:
                 told.add(places)
                 yield op, message
@@ -113,16 +114,75 @@ def _starts_something(op: Operation) -> bool:
             return False
 
 
+_Statement = (
+    memref.LoadOp | memref.StoreOp | dsd.DsdOperation | dsr.LoadOp | wse.ActivateOp | wse.CallOp
+    | scf.IfOp | scf.IndexSwitchOp | scf.ForOp | scf.WhileOp
+)  # fmt: skip
+"""What changes a state, or is compared with it."""
+
+
+class _Code:
+    """What holds of code in whichever PE program it is: bodies are shared, and a task is followed several times."""
+
+    def __init__(self) -> None:
+        self._statements: dict[Block, list[Operation]] = {}
+        self._uses: dict[tuple[dsd.DsdOperation, tuple[dsr.LoadOp | None, ...]], Use] = {}
+        self._next: dict[CodeOperation, frozenset[str]] = {}
+        self._blocked: dict[CodeOperation, frozenset[str]] = {}
+        self.followed: set[tuple[object, ...]] = set()
+        """Tasks, by all that what is found in them depends on."""
+
+    def next(self, home: CodeOperation) -> frozenset[str]:
+        """Return the functions that code calls, and the tasks that it activates."""
+        if home not in self._next:
+            called = {op.callee.string_value() for op in walk(home) if isinstance(op, wse.CallOp)}
+            activated = {op.task.string_value() for op in walk(home) if isinstance(op, wse.ActivateOp)}
+            self._next[home] = frozenset(called | activated)
+        return self._next[home]
+
+    def blocked(self, home: CodeOperation) -> frozenset[str]:
+        """Return the tasks that code blocks."""
+        if home not in self._blocked:
+            blocks = (op.symbol.string_value() for op in walk(home) if isinstance(op, wse.BlockOp))
+            self._blocked[home] = frozenset(blocks)
+        return self._blocked[home]
+
+    def statements(self, block: Block) -> list[Operation]:
+        """Return the operations of a block that matter: statements, and what else has regions."""
+        found = self._statements.get(block)
+        if found is None:
+            found = [op for op in block.ops if isinstance(op, _Statement) or op.regions]
+            self._statements[block] = found
+        return found
+
+    def use(self, op: dsd.DsdOperation, registers: Iterable[tuple[Register, dsr.LoadOp]]) -> Use:
+        """Return what an operation uses after registers have been loaded."""
+        gets = [operand.owner for operand in op.operands if isinstance(operand.owner, dsr.GetDsrOp)]
+        loads: dict[dsr.GetDsrOp, dsr.LoadOp | None] = {}
+        if gets:
+            held = dict(registers)
+            loads = {get: held.get((get.register.file(), get.register.number)) for get in gets}
+        key = op, tuple(loads.values())
+        use = self._uses.get(key)
+        if use is None:
+            use = self._uses[key] = use_of(op, loads.get)
+        return use
+
+
 class _Pe:
     """The tasks and functions of one PE program."""
 
     def __init__(
-        self, pe: wse.PeOp, members: Sequence[wse.TaskOp | wse.FuncOp], homes: Mapping[str, CodeOperation]
+        self,
+        pe: wse.PeOp,
+        members: Sequence[wse.TaskOp | wse.FuncOp],
+        homes: Mapping[str, CodeOperation],
+        code: _Code,
     ) -> None:
         self._homes = homes
+        self._code = code
         self._tasks = {op.sym_name.data: op for op in members if isinstance(op, wse.TaskOp)}
-        inside = [op for home in homes.values() for op in walk(home)]
-        self._blocked = {op.symbol.string_value() for op in inside if isinstance(op, wse.BlockOp)}
+        self._blocked = {name for home in homes.values() for name in code.blocked(home)}
         exports = [op for op in pe.body.block.ops if isinstance(op, wse.ExportOp)]
         self._stream = {op.symbol.string_value() for op in exports if op.exported_name == COMMAND_STREAM}
         self._launched = {op.symbol.string_value() for op in exports}
@@ -143,9 +203,28 @@ class _Pe:
         """Return what is wrong."""
         for name in self._homes:
             if name in self._tasks or name in self._launched:
+                key = name, self._reached(name), frozenset(self._stream)
+                if key in self._code.followed:
+                    continue
+                self._code.followed.add(key)
                 state = self._follow_root(name, _State(), head=False)
                 self._follow_started(name, state.started, set())
         return self._found
+
+    def _reached(self, name: str) -> frozenset[tuple[object, ...]]:
+        """Return what runs after a task or function starts, with what is known of each task."""
+        reached: set[str] = set()
+        ahead = [name]
+        while ahead:
+            name = ahead.pop()
+            if name in self._homes and name not in reached:
+                reached.add(name)
+                ahead += self._code.next(self._homes[name])
+        return frozenset((each, self._homes[each], *self._kind(each)) for each in reached)
+
+    def _kind(self, name: str) -> tuple[object, ...]:
+        op = self._tasks.get(name)
+        return () if op is None else (op.task_kind, op.blocked is not None, name in self._blocked)
 
     def _follow_root(self, name: str, state: _State, *, head: bool) -> _State:
         self._root = name
@@ -187,7 +266,7 @@ class _Pe:
 
     def _region(self, region: Region, state: _State, certain: bool, head: bool) -> _State:
         for block in region.blocks:
-            for op in block.ops:
+            for op in self._code.statements(block):
                 state = self._statement(op, state, certain, head)
         return state
 
@@ -197,12 +276,14 @@ class _Pe:
                 if isinstance(view := op.memref.owner, wse.ViewOp):
                     # Registers of the PE are at known addresses; what they hold may tell of an end.
                     return state if dsd.constant_value(view.address) is None else state.joined()
-                self._access(op, access_of_element(op.memref, op.indices, writes=False), state, certain)
+                if certain and state.flights:
+                    self._access(op, access_of_element(op.memref, op.indices, writes=False), state)
             case memref.StoreOp():
-                access = access_of_element(op.memref, op.indices, writes=True)
-                if access is not None and access.buffer in self._stream:
+                array = array_of(op.memref) if self._stream else None
+                if array is not None and array[0] in self._stream:
                     return self._unblocks(op, state, certain)
-                self._access(op, access, state, certain)
+                if certain and state.flights:
+                    self._access(op, access_of_element(op.memref, op.indices, writes=True), state)
             case dsd.DsdOperation():
                 return self._operation(op, state, certain)
             case dsr.LoadOp():
@@ -239,8 +320,8 @@ class _Pe:
             return state.meet(self._region(op.body, state, certain and not head, head))
         return self._region(op.body, state, certain, head) if first < end else state
 
-    def _access(self, op: Operation, access: Access | None, state: _State, certain: bool) -> None:
-        if access is not None and certain:
+    def _access(self, op: Operation, access: Access | None, state: _State) -> None:
+        if access is not None:
             self._compare(op, f"this {'store' if access.writes else 'load'}", access, state)
 
     def _compare(self, op: Operation, who: str, access: Access, state: _State) -> None:
@@ -263,12 +344,11 @@ class _Pe:
         return f"do it in @{end}, which starts when that has ended"
 
     def _operation(self, op: dsd.DsdOperation, state: _State, certain: bool) -> _State:
-        registers = dict(state.registers)
-        use = use_of(op, lambda get: registers.get((get.register.file(), get.register.number)))
+        use = self._code.use(op, state.registers)
         if not use.is_known:
             # It may wait for wavelets, and registers may move on.
             return state.joined()
-        if certain:
+        if certain and state.flights:
             for access in use.accesses:
                 self._compare(op, f"{op.shown_name} in @{self._root}", access, state)
         if use.settings is None or not use.uses_fabric:
