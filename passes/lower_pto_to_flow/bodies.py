@@ -68,7 +68,8 @@ from .barriers import Barriers
 from .control_flow import ControlFlow, single_block
 from .emission import Emitter
 from .handles import Handles, is_handle, lowered, pointed
-from .instructions import Instructions
+from .instruction_context import Instructions
+from .instructions import lower_instruction
 from .pipes import Machine, Pipes, Plan
 from .tile_operations import CONVERTER, TileOperations
 from .unused import erase_unused
@@ -193,7 +194,7 @@ class KernelLowering:
             case TileOperation():
                 self.tiles.lower(op)
             case InstructionOp():
-                self.instructions.lower(op)
+                lower_instruction(self.instructions, op)
             case arith.SelectOp() if is_handle(op.result):
                 self.control_flow.select(op)
             case _ if op.dialect_name() in SCALAR_DIALECTS:

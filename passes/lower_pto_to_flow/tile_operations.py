@@ -50,7 +50,7 @@ from .emission import Emitter
 from .handles import Handles, lowered
 from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
 
-ui8, ui32, ui64 = (IntegerType(bits, Signedness.UNSIGNED) for bits in (8, 32, 64))
+ui8, ui16, ui32, ui64 = (IntegerType(bits, Signedness.UNSIGNED) for bits in (8, 16, 32, 64))
 
 CONVERTER = "fixpipe"
 """Name of the space in which tiles from the accumulator are scaled."""
@@ -229,7 +229,7 @@ class TileOperations:
         assert isinstance(tile.type, TileBufType)
         if isinstance(factor, View):
             factor = self._factors(op, factor, source.extents)
-        self.converter_bytes = max(self.converter_bytes, 4 * prod(tile.type.shape))
+        self.keep(4 * prod(tile.type.shape))
         scaled = View(CONVERTER, f32, 0, source.extents, (tile.type.columns, 1))
         self.emitter.apply("multiply", scaled, [source, factor])
         return scaled
@@ -240,21 +240,12 @@ class TileOperations:
         size = tile.type.bytes
         if size is None:
             raise refusal(op, f"uses elements of type {view.element}, whose size is unknown")
-        self.converter_bytes = max(self.converter_bytes, size)
+        self.keep(size)
         return View(CONVERTER, view.element, 0, view.extents, (tile.type.columns, 1))
 
-    def keep_places(self, tile: TileBufType) -> None:
-        """Make room for a place of 8 bytes for each element, row and column of a tile, and a bit for each element."""
-        rows, columns = tile.shape
-        needed = 8 * (rows * columns + rows + columns) + rows * (columns // 8 + 1)
-        self.converter_bytes = max(self.converter_bytes, needed)
-
-    def bits_of_places(self, tile: TileBufType, places: View) -> View:
-        """Return the bits of the elements whose places are kept."""
-        rows, columns = places.extents
-        across = self.emitter.divide(self.emitter.add(columns, 7), 8)
-        address = 8 * (tile.rows * tile.columns + tile.rows + tile.columns)
-        return View(CONVERTER, ui8, address, (rows, across), (tile.columns // 8 + 1, 1))
+    def keep(self, size: int) -> None:
+        """Make room for as many bytes in the space that only conversions use."""
+        self.converter_bytes = max(self.converter_bytes, size)
 
     def _factors(self, op: Operation, view: View, extents: Sequence[Number]) -> View:
         """Return one scale for each column; the lower half of 64 bits is a 32-bit float."""

@@ -1150,8 +1150,31 @@ static bool are_below(struct tile_call *call, const struct tile_view *indices, i
     return true;
 }
 
-/* Moves elements from indices, or to them. */
-static bool move_indexed(struct tile_call *call, bool gathers) {
+/* What combines an element that is there with another one; NULL where it is replaced. */
+struct combination {
+    void (*of_floats)(float *out, const float *a, const float *b, int64_t count);
+    void (*of_integers)(int64_t *out, const int64_t *a, const int64_t *b, int64_t count, int element);
+};
+
+static void combine(const struct combination *how, uint8_t *entry, const uint8_t *at, int element) {
+    int64_t size = element_bytes(element);
+    if (is_float_element(element)) {
+        float before, value;
+        read_floats(&before, entry, size, 1, element);
+        read_floats(&value, at, size, 1, element);
+        how->of_floats(&before, &before, &value, 1);
+        write_floats(entry, size, 1, element, &before);
+    } else {
+        int64_t before, value;
+        read_integers(&before, entry, size, 1, element);
+        read_integers(&value, at, size, 1, element);
+        how->of_integers(&before, &before, &value, 1, element);
+        write_integers(entry, size, 1, element, &before);
+    }
+}
+
+/* Moves elements from indices, or to them, where `how` may combine them with what is there. */
+static bool move_indexed(struct tile_call *call, bool gathers, const struct combination *how) {
     struct tile_view *into = &call->destination, *from = &call->sources[0], *indices = &call->sources[1];
     const struct tile_view *table = gathers ? from : into, *line = gathers ? into : from;
     if (from->rank == 0 || indices->rank == 0 || is_float_element(indices->element) ||
@@ -1172,14 +1195,30 @@ static bool move_indexed(struct tile_call *call, bool gathers) {
             read_integers(&place, places.at + k * row_stride(indices), 8, 1, indices->element);
             uint8_t *at = rows.at + k * row_stride(line);
             uint8_t *entry = is_flat ? table->at + place * size : element_at(table, place);
+            if (how != NULL) {
+                combine(how, entry, at, into->element);
+                continue;
+            }
             copy_elements(gathers ? at : entry, size, gathers ? entry : at, size, 1, size);
         }
     }
     return true;
 }
 
-static bool tile_gather(struct tile_call *call) { return move_indexed(call, true); }
-static bool tile_scatter(struct tile_call *call) { return move_indexed(call, false); }
+static bool tile_gather(struct tile_call *call) { return move_indexed(call, true, NULL); }
+static bool tile_scatter(struct tile_call *call) { return move_indexed(call, false, NULL); }
+
+static bool tile_scatter_add(struct tile_call *call) {
+    return move_indexed(call, false, &(struct combination){add_floats, add_integers});
+}
+
+static bool tile_scatter_maximum(struct tile_call *call) {
+    return move_indexed(call, false, &(struct combination){maximum_floats, maximum_integers});
+}
+
+static bool tile_scatter_minimum(struct tile_call *call) {
+    return move_indexed(call, false, &(struct combination){minimum_floats, minimum_integers});
+}
 
 /* Sorting: numbers of 64 bits, each with a key; NaN is the largest key, and zeros are equal. */
 

@@ -38,9 +38,12 @@
     FUNCTION(35, select) \
     FUNCTION(36, gather) \
     FUNCTION(37, scatter) \
-    FUNCTION(38, sort_pairs) \
-    FUNCTION(39, merge_pairs) \
-    FUNCTION(40, pad) \
-    FUNCTION(41, concatenate) \
-    FUNCTION(42, matrix_multiply) \
-    FUNCTION(43, matrix_multiply_add)
+    FUNCTION(38, scatter_add) \
+    FUNCTION(39, scatter_maximum) \
+    FUNCTION(40, scatter_minimum) \
+    FUNCTION(41, sort_pairs) \
+    FUNCTION(42, merge_pairs) \
+    FUNCTION(43, pad) \
+    FUNCTION(44, concatenate) \
+    FUNCTION(45, matrix_multiply) \
+    FUNCTION(46, matrix_multiply_add)

@@ -442,15 +442,26 @@ def _gather(destination: Array, sources: Sequence[Array], row: Any) -> None:
         destination[...] = typed(source, destination.dtype).ravel()[places].reshape(destination.shape)
 
 
-def _scatter(destination: Array, sources: Sequence[Array], row: Any) -> None:
-    """Write elements at indices; the last one counts."""
-    source, indices = sources
-    if not source.ndim:
-        raise ShapesDiffer
-    places = _indices(indices, destination.size, source)
-    values = typed(source, destination.dtype).copy().ravel()
-    for place, value in zip(places.tolist(), values, strict=True):
-        destination[np.unravel_index(place, destination.shape)] = value
+def _scatter(combine: Callable[[Array, Array], Array] | None = None) -> Function:
+    """Return a function that writes elements at indices one after the other, or combines what is there with them."""
+
+    def compute(destination: Array, sources: Sequence[Array], row: Any) -> None:
+        source, indices = sources
+        if not source.ndim:
+            raise ShapesDiffer
+        places = _indices(indices, destination.size, source)
+        values = typed(source, destination.dtype).copy().ravel()
+        for number, value in zip(places.tolist(), values, strict=True):
+            before, after = np.asarray(destination.flat[number]), np.asarray(value)
+            if combine is None:
+                destination.flat[number] = after
+            elif is_float(destination.dtype):
+                both = combine(before.astype(np.float32), after.astype(np.float32))
+                destination.flat[number] = narrow(both, destination.dtype)
+            else:
+                destination.flat[number] = combine(before, after)
+
+    return compute
 
 
 def _keys(values: Array) -> Array:
@@ -564,7 +575,10 @@ BY_NAME: dict[str, Function] = {
     "compare_at_least": _comparison(np.greater_equal),
     "select": _select,
     "gather": _gather,
-    "scatter": _scatter,
+    "scatter": _scatter(),
+    "scatter_add": _scatter(np.add),
+    "scatter_maximum": _scatter(larger),
+    "scatter_minimum": _scatter(_smaller),
     "sort_pairs": _sort(by_number=True),
     "merge_pairs": _sort(by_number=False),
     "pad": _pad,
