@@ -6,7 +6,7 @@ host sends, and one whose routes swap or change while the program runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Operation, SSAValue
 
@@ -19,7 +19,10 @@ from ...dialects.traversal import walk
 FLOATS = ("f16", "bf16", "f32")
 
 _Users = dict[str, dict[str | None, Operation]]
-"""By color, the types of elements with the first operation that has each; None if it may be any."""
+"""By color, the types of elements with an operation that has each; None if it may be any."""
+
+_Use = tuple[dsd.FabinOp | dsd.FaboutOp, str | None, Operation]
+"""What makes a descriptor of wavelets, the type of their elements, and an operation that uses it."""
 
 
 def mixed_floats(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
@@ -48,6 +51,7 @@ class _Colors:
         self.names: dict[str, str] = {}
         self.open: set[str] = set()
         """Colors by which other wavelets may come."""
+        self._read: dict[Operation, list[_Use]] = {}
         self.swaps = False
         """True if wavelets change from one color to another."""
         bodies = Bodies(program)
@@ -78,21 +82,30 @@ class _Colors:
                 kind = arguments[0].type.name if len(arguments) == 1 else None
                 for color in queues.get(op.queue.string_value(), ()):
                     self.received.setdefault(color, {}).setdefault(kind, op)
-            if isinstance(op, wse.TaskOp | wse.FuncOp | wse.InitialOp):
-                for inner in walk(op if isinstance(op, wse.InitialOp) else bodies.home(op)):
-                    self._add_uses(inner, queues)
+            if isinstance(op, wse.TaskOp | wse.FuncOp):
+                home = bodies.home(op)
+                if home not in self._read:
+                    self._read[home] = list(_uses_of(home))
+                self._add_uses(self._read[home], queues)
+            elif isinstance(op, wse.InitialOp):
+                self._add_uses(_uses_of(op), queues)
 
-    def _add_uses(self, op: Operation, queues: dict[str, list[str]]) -> None:
-        """Note what an operation sends and receives: what makes a descriptor that something else uses is open."""
-        if not isinstance(op, dsd.FabinOp | dsd.FaboutOp):
-            return
-        colors = queues.get(op.queue_name, []) if op.queue_name is not None else []
-        colors = [op.color_name] if op.color_name is not None else colors
-        users = self.received if isinstance(op, dsd.FabinOp) else self.sent
-        is_open = any(name in op.options for name in ("control", "simd", "wavelet_index_offset"))
-        for kind, user in _kinds(op.result):
+    def _add_uses(self, uses: Iterable[_Use], queues: dict[str, list[str]]) -> None:
+        for maker, kind, user in uses:
+            colors = queues.get(maker.queue_name, []) if maker.queue_name is not None else []
+            colors = [maker.color_name] if maker.color_name is not None else colors
+            users = self.received if isinstance(maker, dsd.FabinOp) else self.sent
             for color in colors:
-                users.setdefault(color, {}).setdefault(None if is_open else kind, user)
+                users.setdefault(color, {}).setdefault(kind, user)
+
+
+def _uses_of(code: Operation) -> Iterator[_Use]:
+    """Yield what code sends and receives: what makes a descriptor that something else uses is open."""
+    for op in walk(code):
+        if isinstance(op, dsd.FabinOp | dsd.FaboutOp):
+            is_open = any(name in op.options for name in ("control", "simd", "wavelet_index_offset"))
+            for kind, user in dict(_kinds(op.result)).items():
+                yield op, None if is_open else kind, user
 
 
 def _kinds(descriptor: SSAValue) -> Iterator[tuple[str | None, Operation]]:
