@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .barrier import Barrier
 from .channels import Channel
-from .cores import Barrier, CoreRun, TooLong, Undecided
+from .core_state import TooLong, Undecided
+from .cores import CoreRun
 from .program import Program
 from .trace import Core, Trace
 from .values import Pointer

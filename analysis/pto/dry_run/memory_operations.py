@@ -1,0 +1,338 @@
+"""Operations on memory in a dry run: scalars, tensors and tiles, with what each reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from ....dialects.pto.attributes import AddressSpace, AtomicType, HardwarePipe
+from ....dialects.pto.buffers import ImportReservedBufferOp, ReserveBufferOp, reservation_of
+from ....dialects.pto.internal_pipes import (
+    number,
+)
+from ....dialects.pto.kernels import (
+    core_of,
+)
+from ....dialects.pto.memory import (
+    AddPtrOp,
+    AllocTileOp,
+    DeclareGlobalOp,
+    DeclareTileOp,
+    LoadScalarOp,
+    MakeTensorViewOp,
+    PartitionViewOp,
+    SetValidShapeOp,
+    StoreScalarOp,
+    SubViewOp,
+    TReshapeOp,
+)
+from ....dialects.pto.tiles import TableOperation, TCvtOp, TileOperation, TLoadOp, TPrintOp, TStoreOp, is_product
+from ....dialects.pto.types import DYNAMIC, PtrType, TensorViewType, TileBufType, element_bytes
+from .core_state import CoreState
+from .trace import Access, Kind, Problem
+from .values import Pointer, Tile, View, whole_boxes
+from .values import Region as Bytes
+
+_GROUPS = "grpAxis"
+"""The attribute of operations on groups of scales, whose further operands are for intermediate results."""
+
+
+class MemoryOperations(CoreState):
+    """Executes the operations of a core on memory."""
+
+    # -----------------------------------------------------------------------------------------
+    # Global memory
+    # -----------------------------------------------------------------------------------------
+
+    def _add_pointer(self, op: AddPtrOp) -> None:
+        pointer, offset = self.values.get(op.ptr), self.values.get(op.offset)
+        assert isinstance(op.ptr.type, PtrType)
+        size = element_bytes(op.ptr.type.element_type)
+        if isinstance(pointer, Pointer):
+            known = pointer.offset is not None and offset is not None and size is not None
+            moved = pointer.offset + offset * size if known else None  # type: ignore[operator]
+            self.values[op.result] = Pointer(pointer.array, moved)
+
+    def _tensor(self, op: MakeTensorViewOp) -> None:
+        pointer = self.values.get(op.ptr)
+        assert isinstance(op.result.type, TensorViewType)
+        size = element_bytes(op.result.type.element_type)
+        if isinstance(pointer, Pointer) and size is not None:
+            extents, strides = (tuple(self.values.get(value) for value in each) for each in (op.shape, op.strides))
+            self.values[op.result] = View(pointer.array, pointer.offset, extents, strides, size)
+
+    def _partition(self, op: PartitionViewOp) -> None:
+        whole = self.values.get(op.source)
+        if not isinstance(whole, View):
+            return
+        offsets, sizes = ([self.values.get(value) for value in each] for each in (op.offsets, op.sizes))
+        # A function for both kinds of cores may name parts that only the other kind uses.
+        is_used = any(core_of(use.operation) in (None, self.kind) for use in op.result.uses)
+        for place, (offset, size, limit) in enumerate(zip(offsets, sizes, whole.extents, strict=False)):
+            if offset is None or size is None or limit is None or not is_used:
+                continue
+            if offset < 0 or size < 0 or offset + size > limit:
+                self.trace.report(
+                    Problem(
+                        "outside-tensor",
+                        op,
+                        f"{self.place} views {size} elements from {offset} on of dimension {place} of '{whole.array}', "
+                        f"which has {limit} there; correct offsets or sizes",
+                    )
+                )
+        self.values[op.result] = whole.part(offsets, sizes)
+
+    def _load_scalar(self, op: LoadScalarOp) -> None:
+        pointer, offset = self.values.get(op.ptr), self.values.get(op.offset)
+        self.values[op.value] = None
+        region = self._element(op.ptr, pointer, offset)
+        if not isinstance(pointer, Pointer):
+            return
+        self._step(op, "scalar", HardwarePipe.S, (Access(pointer.array, region, False),))
+        array = self.arrays.get(pointer.array)
+        if region is None or array is None or pointer.array in self.trace_written():
+            return
+        data = array.reshape(-1).view(np.uint8)[region.start : region.start + region.size]
+        if len(data) == region.size and array.dtype.kind in "iu" and array.dtype.itemsize == region.size:
+            self.values[op.value] = int(data.view(array.dtype)[0])
+
+    def trace_written(self) -> set[str]:
+        """Return the arrays that some step has written."""
+        return self.barrier.written
+
+    def _store_scalar(self, op: StoreScalarOp) -> None:
+        pointer, offset = self.values.get(op.ptr), self.values.get(op.offset)
+        if isinstance(pointer, Pointer):
+            region = self._element(op.ptr, pointer, offset)
+            value = self.values.get(op.value)
+            contents = None if value is None else ("number", value)
+            self._step(op, "scalar", HardwarePipe.S, (Access(pointer.array, region, True, contents),))
+
+    def _element(self, value: SSAValue, pointer: Any, offset: int | None) -> Bytes | None:
+        assert isinstance(value.type, PtrType)
+        size = element_bytes(value.type.element_type)
+        if not isinstance(pointer, Pointer) or pointer.offset is None or offset is None or size is None:
+            return None
+        return Bytes(pointer.offset + offset * size, (), size)
+
+    # -----------------------------------------------------------------------------------------
+    # Tiles
+    # -----------------------------------------------------------------------------------------
+
+    def _allocate(self, op: AllocTileOp) -> None:
+        kind = op.result.type
+        assert isinstance(kind, TileBufType)
+        address = None if op.addr is None else self.values.get(op.addr)
+        valid = [
+            stated if stated != DYNAMIC else None if given is None else self.values.get(given)
+            for stated, given in zip(kind.valid_shape, (op.valid_row, op.valid_col), strict=True)
+        ]
+        for place, given in enumerate((op.valid_row, op.valid_col)):
+            if given is None and kind.valid_shape[place] == DYNAMIC:
+                valid[place] = kind.shape[place]
+        self.values[op.result] = Tile.of(kind, address, (valid[0], valid[1]))
+
+    def _declare(self, op: DeclareTileOp | DeclareGlobalOp) -> None:
+        kind = op.results[0].type
+        if isinstance(kind, TileBufType):
+            valid = (whole if extent == DYNAMIC else extent
+                     for extent, whole in zip(kind.valid_shape, kind.shape, strict=True))  # fmt: skip
+            self.values[op.results[0]] = Tile.of(kind, None, (*valid,))  # type: ignore[arg-type]
+        else:
+            self.values[op.results[0]] = None
+
+    def _set_valid(self, op: SetValidShapeOp) -> None:
+        tile = self.values.get(op.source)
+        if isinstance(tile, Tile):
+            tile.valid = (self.values.get(op.valid_row), self.values.get(op.valid_col))
+
+    def _subview(self, op: SubViewOp) -> None:
+        whole, kind = self.values.get(op.source), op.result.type
+        assert isinstance(kind, TileBufType)
+        if not isinstance(whole, Tile):
+            return
+        offsets = [self.values.get(offset) for offset in op.offsets]
+        address = whole.address
+        for offset, stride in zip(offsets, whole.strides, strict=True):
+            address = None if address is None or offset is None else address + offset * stride * whole.size
+        valid = [
+            stated if stated != DYNAMIC else size if given is None else self.values.get(given)
+            for stated, given, size in zip(kind.valid_shape, (op.valid_row, op.valid_col), op.extents, strict=True)
+        ]
+        found = Tile(kind, address, (valid[0], valid[1]), whole.strides, whole.entry, whole.rows)
+        self.values[op.result] = found
+
+    def _reshape(self, op: TReshapeOp) -> None:
+        before, kind = self.values.get(op.src), op.result.type
+        assert isinstance(kind, TileBufType)
+        if isinstance(before, Tile):
+            valid = tuple(whole if extent == DYNAMIC else extent
+                          for extent, whole in zip(kind.valid_shape, kind.shape, strict=True))  # fmt: skip
+            found = Tile.of(kind, before.address, (valid[0], valid[1]))
+            found.entry = before.entry
+            self.values[op.result] = found
+
+    def _tile_operation(self, op: TileOperation) -> None:
+        """Execute an operation that reads tiles, or a part of a tensor, and writes one."""
+        destination = op.destination
+        scratch = op.tmp if isinstance(op, TCvtOp) else op.scratch if isinstance(op, TableOperation) else None
+        accesses: list[Access] = []
+        contents: list[object] = [op.name]
+        written = False
+        for operand in op.operands:
+            value = self.values.get(operand)
+            if operand is destination and not written:
+                written = True
+                if not (isinstance(op, TableOperation) and operand in op.inputs):
+                    continue
+            if operand is scratch or (operand in op.operands[1:] and _GROUPS in (*op.properties, *op.attributes)):
+                continue
+            if isinstance(value, Tile):
+                accesses.append(Access(self.memory.name(value), value.region(), False))
+                contents.append(self.memory.read(op, value))
+            elif isinstance(value, View):
+                region = value.region()
+                accesses.append(Access(value.array, region, False))
+                contents.append(None if region is None else (value.array, region))
+            elif value is None and isinstance(operand, BlockArgument) and isinstance(operand.owner.parent_op(), FuncOp):
+                contents.append(operand)  # All cores have the same.
+            else:
+                contents.append(value)
+        result, known = self.values.get(destination), None not in contents
+        modes = (str(op.properties[key]) for key in sorted(op.properties) if "egment" not in key)
+        signature = hash((*contents, *modes))
+        kind, pipe = _kind_of(op, result, [self.values.get(operand) for operand in op.operands])
+        extents, size = self._extents(op, result)
+        if isinstance(result, Tile):
+            accesses.append(Access(self.memory.name(result), result.region(), True))
+            self._check_shapes(op, result)
+            self._step(op, kind, pipe, tuple(accesses), extents=extents, size=size)
+            self.memory.write(result, signature if known else None)
+            self._note_pitch(op, result)
+        elif isinstance(result, View):
+            atomic = isinstance(op, TStoreOp) and op.atomicType is not None and op.atomicType.data is AtomicType.ADD
+            stored = Access(result.array, self._stored(op, result), True, signature if known else None, atomic)
+            self.barrier.written.add(result.array)
+            self._step(op, kind, pipe, (*accesses, stored), extents=extents, size=size)
+        elif isinstance(destination.type, TileBufType):
+            self.memory.lose()
+
+    def _stored(self, op: TileOperation, view: View) -> Bytes | None:
+        """Return the bytes of a view that a store writes: no more than the tile has."""
+        source = self.values.get(op.operands[0])
+        if isinstance(source, Tile) and len(view.extents) == 2:
+            valid = tuple(
+                None if extent is None or room is None else min(extent, room)
+                for extent, room in zip(view.extents, source.valid, strict=True)
+            )
+            return View(view.array, view.offset, valid, view.strides, view.size).region()
+        return view.region()
+
+    def _check_shapes(self, op: TileOperation, tile: Tile) -> None:
+        """Report a load of more than the tile holds, and sources with fewer valid elements than the result."""
+        if isinstance(op, TableOperation) and op.table_row().shape == "elementwise":
+            self._check_sources(op, tile)
+            return
+        view = self.values.get(op.operands[0])
+        if not isinstance(op, TLoadOp) or not isinstance(view, View) or len(view.extents) != 2:
+            return
+        extents = [extent for extent in (*view.extents, *tile.valid) if extent is not None]
+        if len(extents) == 4 and extents[0] * extents[1] == extents[2] * extents[3]:
+            return  # The same elements in another shape.
+        for what, have, room in zip(("rows", "columns"), view.extents, tile.valid, strict=True):
+            if have is not None and room is not None and have > room > 0:
+                self.trace.report(
+                    Problem(
+                        "narrow-tile",
+                        op,
+                        f"the view has {have} {what}, and the tile {room} valid ones, so {have - room} are not loaded; "
+                        "make the view and the tile agree",
+                    )
+                )
+
+    def _check_sources(self, op: TableOperation, result: Tile) -> None:
+        for kind, operand in zip(op.table_row().operands, op.sources, strict=True):
+            source = self.values.get(operand)
+            if kind != "tile" or not isinstance(source, Tile):
+                continue
+            for what, have, wanted in zip(("rows", "columns"), source.valid, result.valid, strict=True):
+                if have is not None and wanted is not None and 0 < have < wanted:
+                    self.trace.report(
+                        Problem(
+                            "narrow-tile",
+                            op,
+                            f"the result has {wanted} valid {what}, and a source {have}, so {wanted - have} of the "
+                            "source are read that are not valid; make the valid shapes agree",
+                            may=True,
+                        )
+                    )
+
+    def _note_pitch(self, op: TileOperation, result: Tile) -> None:
+        """Note the rows with which a product is in the accumulator: those of the left tile, in whole boxes."""
+        if not op.name.startswith("pto.tmatmul"):
+            return
+        operands = [self.values.get(operand) for operand in op.operands]
+        left = next((tile for tile in operands if isinstance(tile, Tile) and tile.space is AddressSpace.LEFT), None)
+        if left is not None and left.valid[0]:
+            self.memory.set_pitch(result, whole_boxes(left.valid[0]))
+
+    def _extents(self, op: Operation, result: Any) -> tuple[tuple[int, ...], int]:
+        values = [self.values.get(operand) for operand in op.operands]
+        tiles = [value for value in values if isinstance(value, Tile)]
+        if op.name.startswith("pto.tmatmul"):
+            left = next((tile for tile in tiles if tile.space is AddressSpace.LEFT), None)
+            right = next((tile for tile in tiles if tile.space is AddressSpace.RIGHT), None)
+            if left is not None and right is not None:
+                return tuple(n or 0 for n in (*left.valid, right.valid[1])), left.size
+        # An extract or insert only moves the part; other operations work on the widest of their tiles.
+        chosen = min if op.name.startswith(("pto.textract", "pto.tinsert")) else max
+        tile = chosen(tiles, key=lambda tile: (tile.valid[0] or 0) * (tile.valid[1] or 0), default=None)
+        return ((), 4) if tile is None else (tuple(n or 0 for n in tile.valid), tile.size)
+
+    def _print(self, op: TPrintOp) -> None:
+        value = self.values.get(op.src)
+        if isinstance(value, Tile):
+            self.memory.read(op, value)
+
+    def _reserve(self, op: ReserveBufferOp | ImportReservedBufferOp) -> None:
+        reserved = reservation_of(op.addr)
+        base = None if reserved is None else reserved.base
+        self.values[op.addr] = None if base is None else number(base)
+
+    HANDLERS: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]] = {
+        AddPtrOp: _add_pointer,
+        MakeTensorViewOp: _tensor,
+        PartitionViewOp: _partition,
+        LoadScalarOp: _load_scalar,
+        StoreScalarOp: _store_scalar,
+        AllocTileOp: _allocate,
+        DeclareTileOp: _declare,
+        DeclareGlobalOp: _declare,
+        SetValidShapeOp: _set_valid,
+        SubViewOp: _subview,
+        TReshapeOp: _reshape,
+        TPrintOp: _print,
+        ReserveBufferOp: _reserve,
+        ImportReservedBufferOp: _reserve,
+    }
+
+
+def _kind_of(op: TileOperation, result: Any, operands: Sequence[Any]) -> tuple[Kind, HardwarePipe]:
+    """Return the kind of an operation on tiles, and the pipe of the core that performs it."""
+    if isinstance(op, TLoadOp):
+        return "load", HardwarePipe.MTE2
+    source = next((value for value in operands if isinstance(value, Tile)), None)
+    if isinstance(op, TStoreOp):
+        of_acc = source is not None and source.space is AddressSpace.ACC
+        return "store", HardwarePipe.FIX if of_acc else HardwarePipe.MTE3
+    if is_product(op):
+        return "product", HardwarePipe.M
+    if isinstance(result, Tile) and source is not None and (result.space is not source.space):
+        if source.space is AddressSpace.ACC:
+            return "move", HardwarePipe.FIX
+        return "move", HardwarePipe.MTE1 if source.space is AddressSpace.MAT else HardwarePipe.MTE3
+    return "compute", HardwarePipe.V

@@ -1,0 +1,124 @@
+"""Operations in a dry run that order the pipes of a core, or cores: barriers, flags, events and shared buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from xdsl.ir import Attribute, Operation
+
+from ....dialects.pto.attributes import HardwarePipe, HardwarePipeAttr
+from ....dialects.pto.kernels import (
+    BarrierOp,
+    SyncAllOp,
+)
+from .core_state import CoreState, Waiting
+from .trace import Problem
+
+OF_CORES = ("pto.sync.", "pto.comm.", "pto.set_cross", "pto.wait_cross", "pto.set_intra", "pto.wait_intra")
+"""Names, or beginnings, of operations that order cores."""
+
+OF_PIPES = frozenset(
+    f"pto.{name}"
+    for name in (
+        "set_flag_dyn", "wait_flag_dyn", "barrier_sync", "get_buf_dyn", "rls_buf_dyn", "tsync",
+    )
+)  # fmt: skip
+"""Operations that order the pipes of a core in other ways than flags."""
+
+WITHOUT_EFFECT = ("pto.set_ffts", "pto.set_quant", "pto.cmo.", "pto.fence.", "pto.dsb", "pto.dcci", "pto.mem_bar")
+"""Names, or beginnings, of operations that write nothing."""
+
+_SETS = ("pto.set_flag", "pto.record_event")
+FLAGS = {
+    **dict.fromkeys(("pto.set_flag", "pto.wait_flag"), ("src_pipe", "dst_pipe")),
+    **dict.fromkeys(("pto.record_event", "pto.wait_event"), ("src_op", "dst_op")),
+}
+"""The attributes of flags and events with the pipes, or kinds of operations, that they are between."""
+
+_FREE = "pto.rls_buf"
+BUFFERS = ("pto.get_buf", _FREE)
+
+_PIPES = {
+    "TLOAD": HardwarePipe.MTE2,
+    "TSTORE_VEC": HardwarePipe.MTE3,
+    "TSTORE_ACC": HardwarePipe.FIX,
+    "TMOV_M2L": HardwarePipe.MTE1,
+    "TMOV_M2B": HardwarePipe.MTE1,
+    "TMOV_M2S": HardwarePipe.FIX,
+    "TMOV_M2V": HardwarePipe.V,
+    "TMOV_V2M": HardwarePipe.FIX,
+    "TMATMUL": HardwarePipe.M,
+    "TVEC": HardwarePipe.V,
+    "TVECWAIT_EVENT": HardwarePipe.V,
+}
+"""The pipe of each kind of operation (`mapSyncOpTypeToPipe` of PTOAS)."""
+
+
+class OrderingOperations(CoreState):
+    """Executes the operations of a core that order its pipes."""
+
+    def _barrier(self, op: BarrierOp) -> None:
+        self._step(op, "barrier", op.pipe.data, joins=(op.pipe.data,))
+
+    def _sync_all(self, op: SyncAllOp) -> Waiting:
+        mine = self._step(op, "barrier", HardwarePipe.ALL, joins=(HardwarePipe.ALL,))
+        round = self.barrier.arrive(self.core, mine)
+        while not self.barrier.is_complete(round):
+            yield
+        self._step(op, "barrier", HardwarePipe.ALL, (), self.barrier.arrivals(round), joins=(HardwarePipe.ALL,))
+
+    def _shared_buffer(self, op: Operation) -> None:
+        """Order a pipe behind the one that freed a buffer last, or note that it frees it."""
+        pipe = _pipe_of(op.properties.get("op_type") or op.attributes.get("op_type"))
+        if pipe is None:
+            return
+        self.trace.explicit.add(self.core)
+        number = str(op.properties.get("buf_id") or op.attributes.get("buf_id"))
+        if op.name == _FREE:
+            self.freed[number] = self._step(op, "set", pipe)
+        else:
+            last = self.freed.get(number)
+            self._step(op, "wait", pipe, (), () if last is None else (last,))
+
+    def _flag(self, op: Operation) -> None:
+        names = FLAGS[op.name]
+        source, target = (_pipe_of(op.properties.get(name) or op.attributes.get(name)) for name in names)
+        event = op.properties.get("event_id") or op.attributes.get("event_id")
+        if source is None or target is None:
+            return
+        self.trace.explicit.add(self.core)
+        key = source.value, target.value, str(event)
+        if op.name in _SETS:
+            index = self._step(op, "set", source, joins=(target,))
+            self.flags.setdefault(key, []).append(index)
+            return
+        raised = self.flags.get(key)
+        if not raised:
+            self.trace.report(
+                Problem(
+                    "unset-flag",
+                    op,
+                    f"{self.place.name} waits for a flag of {key[0]} to {key[1]} ({event}) that nothing has set, so it "
+                    "waits forever; set it before",
+                )
+            )
+            return
+        self._step(op, "wait", target, (), (raised.pop(0),), joins=(source,))
+
+    HANDLERS: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]] = {
+        BarrierOp: _barrier,
+    }
+
+    WAITING: ClassVar[Mapping[type[Operation], Callable[[Any, Any], Waiting]]] = {
+        SyncAllOp: _sync_all,
+    }
+
+
+def _pipe_of(attribute: Attribute | None) -> HardwarePipe | None:
+    """Return the pipe that an attribute names, or that of the kind of operation; None for anything else."""
+    if isinstance(attribute, HardwarePipeAttr):
+        return attribute.data
+    named: object = getattr(attribute, "data", None)
+    name = str(getattr(named, "value", named))
+    return _PIPES.get(name) or next((pipe for pipe in HardwarePipe if pipe.value == name), None)
