@@ -24,6 +24,7 @@ from ..diagnostics.findings import Finding, once_each
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
 from ..dialects.pto.kernels import Architecture, GetBlockIdxOp, GetBlockNumOp
+from ..dialects.pto.types import F8E8M0Type
 from ..dialects.scalar_types import element_dtype
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
@@ -195,7 +196,7 @@ def _parameters(export: flow.ExportOp) -> list[Parameter]:
     assert isinstance(names, ArrayAttr) and isinstance(pointers, ArrayAttr)
     found: list[Parameter] = []
     for name, pointed in zip(cast("ArrayAttr[StringAttr]", names), cast("ArrayAttr[Attribute]", pointers), strict=True):
-        found.append(Parameter(name.data, pointed if element_dtype(pointed) is not None else None))
+        found.append(Parameter(name.data, pointed if _dtype_of(pointed) is not None else None))
     return found
 
 
@@ -351,7 +352,7 @@ def bind(program: Program, machine: Machine, arguments: Arguments) -> dict[str, 
                 raise LoomError(f"argument '{name}' is a number, and {value!r} is not; pass an int or a float")
             bound[name] = Bound(value)
             continue
-        dtype = element_dtype(parameter.pointed)
+        dtype = _dtype_of(parameter.pointed)
         assert dtype is not None
         if given is None:
             size = program.sizes.get(name)
@@ -399,6 +400,11 @@ def _check_bound(name: str, given: Argument | None, blocks: int) -> None:
             f"argument '{name}' is the number that each core has in a launch of {blocks} blocks; leave it out, and say "
             "how many blocks run"
         )
+
+
+def _dtype_of(element: Attribute) -> np.dtype[Any] | None:
+    """Return the numpy type of elements in memory: scales of blocks are bytes."""
+    return np.dtype(np.uint8) if isinstance(element, F8E8M0Type) else element_dtype(element)
 
 
 def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:

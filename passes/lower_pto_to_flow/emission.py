@@ -11,15 +11,18 @@ from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, f32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, Signedness, f32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...analysis.pto.pipe_ends import refusal
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import as_written, location_of
 from ...dialects import flow
-from ...dialects.pto.types import element_bytes
+from ...dialects.pto.types import F8E8M0Type, element_bytes
 from ...operations import integers
 from .views import Number, View
+
+_BYTE = IntegerType(8, Signedness.UNSIGNED)
 
 
 def _exact(kind: type[arith.SignlessIntegerBinaryOperation], left: int, right: int) -> int:
@@ -220,7 +223,7 @@ class Emitter:
             self.value(view.address),
             view.extents,
             view.strides,
-            view.element,
+            _BYTE if isinstance(view.element, F8E8M0Type) else view.element,
             view.entry,
             None if owner is None else flow.Owner(owner[0], self.value(owner[1])),
         )
@@ -252,6 +255,10 @@ class Emitter:
         sources: list[View | SSAValue],
         options: dict[str, Attribute] | None = None,
     ) -> None:
-        """Apply a tile function to views and numbers."""
+        """Apply a tile function to views and numbers; scales of blocks are only copied, as bytes."""
+        views = [destination, *(source for source in sources if isinstance(source, View))]
+        if any(isinstance(view.element, F8E8M0Type) for view in views):
+            if function != "copy" or not all(isinstance(view.element, F8E8M0Type) for view in views):
+                raise refusal(self.at, "computes with !pto.f8E8M0, which is for scales of blocks alone; copy them only")
         operands = [self.tile(source) if isinstance(source, View) else source for source in sources]
         self.append(flow.TileApplyOp(function, self.tile(destination), operands, options))

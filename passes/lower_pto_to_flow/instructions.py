@@ -22,7 +22,7 @@ from ...dialects.pto.attributes import ReluPreModeAttr
 from ...dialects.pto.instructions import InstructionOp
 from ...dialects.pto.registers import LocalArrayType
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
-from . import generated_tiles, indexed_moves, merging, partial_tiles
+from . import generated_tiles, indexed_moves, merging, partial_tiles, scaled_products
 from .handles import lowered
 from .instruction_context import Instructions, given, row_major
 from .views import Number, View
@@ -31,10 +31,11 @@ WITHOUT_EFFECT = frozenset(
     (
         "set_flag", "wait_flag", "set_flag_dyn", "wait_flag_dyn", "record_event", "wait_event", "barrier_sync",
         "get_buf", "rls_buf", "get_buf_dyn", "rls_buf_dyn", "mem_bar", "dsb", "dcci", "cmo.cacheinvalid",
-        "fence.barrier_all", "tsync", "tprefetch", "declare_eventid_array", "eventid_array_set",
+        "fence.barrier_all", "tsync", "tprefetch", "tget_scale_addr", "declare_eventid_array", "eventid_array_set",
     )
 )  # fmt: skip
-"""What orders the instructions of one core, or moves data between memory and its caches."""
+"""What orders the instructions of one core, or moves data between memory and its caches; and what gives the scales of a
+tile their address on the chip, which are in a tile of their own here."""
 
 
 def lower_instruction(kernel: Instructions, op: InstructionOp) -> None:
@@ -314,6 +315,11 @@ _LOWERINGS: Mapping[str, Callable[[Instructions, InstructionOp], None]] = {
     "tpartmin": partial_tiles.partial("minimum"),
     "tpartargmax": partial_tiles.partial_place("compare_greater"),
     "tpartargmin": partial_tiles.partial_place("compare_less"),
+    **{
+        f"{name}.mx{end}": scaled_products.scaled_product
+        for name in ("tmatmul", "tgemv")
+        for end in ("", ".acc", ".bias")
+    },
     "taxpy": _add_product,
     "taddrelu": _add_rectified,
 }

@@ -47,7 +47,9 @@ def merge(kernel: Instructions, op: InstructionOp) -> None:
     total: Number = 0
     for source in sources:
         total = kernel.emitter.add(total, source.extents[1])
-    result = kernel.tiles.pairs(op, target, target_tile, total)
+    # Only as many are written as are valid in the result: the largest ones.
+    wanted = kernel.emitter.least(total, kernel.emitter.divide(target.extents[1], each))
+    result = kernel.tiles.pairs(op, target, target_tile, wanted)
     room = (1, sum(shape_of_tile(tile)[1] // each for tile in lists[: len(sources)]))
     scratch = Scratch(kernel.tiles)
     collected = scratch.view(result.element, (1, total), room)
@@ -56,13 +58,15 @@ def merge(kernel: Instructions, op: InstructionOp) -> None:
         kernel.emitter.apply("copy", kernel.emitter.part(collected, (0, at), source.extents), [source])
         at = kernel.emitter.add(at, source.extents[1])
     keys = kernel.tiles.keys(collected, element)
-    if op.attribute("exhausted") != BoolAttr.from_bool(True):
+    is_partial = op.attribute("exhausted") == BoolAttr.from_bool(True)
+    if not is_partial and wanted == total:
         kernel.emitter.apply("merge_pairs", result, [collected, keys])
         return
     merged = scratch.view(result.element, (1, total), room)
     kernel.emitter.apply("merge_pairs", merged, [collected, keys])
-    taken = _taken(kernel, scratch, sources, keys, room)
-    part = (1, taken)
+    if is_partial:
+        wanted = kernel.emitter.least(wanted, _taken(kernel, scratch, sources, keys, room))
+    part = (1, wanted)
     kernel.emitter.apply("copy", replace(result, extents=part), [replace(merged, extents=part)])
 
 

@@ -294,6 +294,20 @@ def test_merging_stops_where_a_list_ends(monkeypatch: pytest.MonkeyPatch, length
     assert (found.ravel()[2 * len(merged) :] == 3).all()
 
 
+@pytest.mark.parametrize("exhausted", ("false", "true"))
+def test_merging_writes_the_valid_part_only(monkeypatch: pytest.MonkeyPatch, exhausted: str) -> None:
+    """A result with fewer pairs than the lists together gets the largest ones."""
+    lists = [np.arange(first, first - 12, -1).astype(np.float32) for first in (30, 29)]
+    arrays = {f"l{place}": pairs(each, 100 * place) for place, each in enumerate(lists)}
+    arrays["out"] = np.zeros((1, 16), np.float32)
+    body = f"""%tmp = pto.alloc_tile : !pto.tile_buf<vec, 1x48xf32>
+      %taken = arith.constant dense<0> : vector<4xi16>
+      pto.tmrgsort ins(%l0t, %l1t, %tmp {{exhausted = {exhausted}}} : l0:t, l1:t, !pto.tile_buf<vec, 1x48xf32>)
+        outs(%outt, %taken : out:t, vector<4xi16>)"""
+    found = run(monkeypatch, body, arrays)["out"]
+    assert found.ravel()[::2].tolist() == [30, 29, 29, 28, 28, 27, 27, 26]
+
+
 # Mistakes
 
 
