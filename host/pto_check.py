@@ -30,6 +30,7 @@ from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPi
 from ..dialects.pto.kernels import Architecture, architecture_of, kernel_kind
 from ..dialects.pto.memory import constant_value
 from ..dialects.pto.module_rules import verify_program
+from ..dialects.pto.tile_rules.tiles import without_tile_rules
 from ..dialects.pto.vmi_stages import check_uses
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
@@ -95,7 +96,8 @@ def check(source: Source, arch: Behavior | None = None) -> list[Finding]:
     Without `arch` it is checked for the chip its module names, or else for every chip it is written for: one with
     slots in global memory for those of both where it is not rejected, another for a5. What is true of only one of
     several chips says so. A `source` that does not parse, verify or pass the compiler's checks is itself a finding,
-    `rejected`. Raises LoomError for a file that cannot be read, and for an unknown `arch`.
+    `rejected`, and the only one, unless it is an operation on tiles that no chip has. Raises LoomError for a file that
+    cannot be read, and for an unknown `arch`.
     """
     if arch is not None:
         check_behavior(arch)
@@ -236,9 +238,9 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         infer_kernel_kinds(module)
         bind_launch_arguments(module)
         set_target_arch(module, chip)
-        verify(module)
+        found = _of_tiles(module, name)
         check_uses(module)
-        found = find_hazards(module, arch)
+        found += find_hazards(module, arch)
     except LoomError as error:
         return [_rejected(error, name)]
 
@@ -250,11 +252,27 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
             finding for finding in find_in_trace(placed, trace) if (finding.code, finding.location) not in known
         )
 
+    is_right = not found or found[0].code != REJECTED
     try:
         prepare(module, chip, verify_each=False, verified=True, placed=run_dry)
     except LoomError as error:
-        found.append(_rejected(error, name))
+        if is_right:
+            found.append(_rejected(error, name))
     return found
+
+
+def _of_tiles(module: ModuleOp, name: str | None) -> list[Finding]:
+    """Verify a module; return what is wrong with an operation on tiles alone, beside which the rest can be looked at.
+
+    Raises LoomError for anything else that is wrong.
+    """
+    try:
+        verify(module)
+    except LoomError as error:
+        with without_tile_rules():
+            verify(module)
+        return [_rejected(error, name)]
+    return []
 
 
 def set_target_arch(module: ModuleOp, chip: Architecture) -> None:

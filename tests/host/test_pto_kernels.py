@@ -81,8 +81,8 @@ WHOLE = [
     Fault("half the rows popped", "shape-mismatch", literal(vec(32, 32)), vec(32, 32, valid=(16, 32)), "vec", None),
     Fault("wider tile popped", "shape-mismatch", r"cols=32, v_row=(\d+), v_col=32", r"cols=64, v_row=\1, v_col=64",
           "vec", None),
-    # What computes with the tile refuses it first.
-    Fault("popped by columns", "rejected", r"(rows=32.*?blayout=)row_major", r"\g<1>col_major", "vec", None),
+    # What computes with the tile refuses it too.
+    Fault("popped by columns", "layout-mismatch", r"(rows=32.*?blayout=)row_major", r"\g<1>col_major", "vec", None),
     Fault("product missing", "unwritten-tile", r"\n  pto.tmatmul .*"),
     Fault("load missing", "unwritten-tile", r"\n  pto.tload .*"),
     Fault("move missing", "unwritten-tile", r"\n  pto.tmov .*"),
