@@ -136,11 +136,11 @@ class Emitter:
             return left
         return self._twofold(arith.MuliOp, left, right)
 
-    def divide(self, left: Number, right: int) -> Number:
+    def divide(self, left: Number, right: Number) -> Number:
         """Return the quotient of nonnegative numbers."""
-        return (
-            _exact(arith.DivSIOp, left, right) if isinstance(left, int) else self._twofold(arith.DivSIOp, left, right)
-        )
+        if isinstance(left, int) and isinstance(right, int):
+            return _exact(arith.DivSIOp, left, right)
+        return self._twofold(arith.DivSIOp, left, right)
 
     def remainder(self, left: Number, right: int) -> Number:
         """Return the remainder of nonnegative numbers."""

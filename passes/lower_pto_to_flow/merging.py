@@ -33,10 +33,7 @@ def merge(kernel: Instructions, op: InstructionOp) -> None:
 
     if not isinstance(length.type, TileBufType):
         source = pairs(lists[0])
-        part = kernel.handles.number(length)
-        if not isinstance(part, int) or part < each or part % each:
-            raise refusal(op, f"merges lists of a length that is not a constant multiple of {each}; give one")
-        count = 4 * part // each
+        count = kernel.emitter.multiply(4, _pairs_of_list(kernel, op, length, source.extents[1], each))
         groups = kernel.emitter.divide(source.extents[1], count)
         result = kernel.tiles.pairs(op, target, target_tile, source.extents[1])
         extents, strides = (groups, count), (count, 1)
@@ -68,6 +65,22 @@ def merge(kernel: Instructions, op: InstructionOp) -> None:
         wanted = kernel.emitter.least(wanted, _taken(kernel, scratch, sources, keys, room))
     part = (1, wanted)
     kernel.emitter.apply("copy", replace(result, extents=part), [replace(merged, extents=part)])
+
+
+def _pairs_of_list(kernel: Instructions, op: InstructionOp, length: SSAValue, whole: Number, each: int) -> Number:
+    """Return how many pairs a list has, whose length counts elements."""
+    emitter, part = kernel.emitter, kernel.handles.number(length)
+    if isinstance(part, int):
+        if part < each or part % each:
+            raise refusal(
+                op, f"merges lists of {part} elements; use a positive multiple of {each}, the elements of a pair"
+            )
+        return part // each
+    emitter.equal(emitter.remainder(part, each), 0, f"a list of {op.name} is whole pairs of {each} elements")
+    count = emitter.divide(part, each)
+    emitter.at_most(emitter.subtract(count, 1), emitter.subtract(whole, 1),
+                    f"a list of {op.name} has a pair at least, and no more than its row")  # fmt: skip
+    return count
 
 
 def _taken(kernel: Instructions, scratch: Scratch, sources: list[View], keys: View, room: tuple[int, int]) -> Number:

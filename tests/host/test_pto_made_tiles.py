@@ -308,6 +308,28 @@ def test_merging_writes_the_valid_part_only(monkeypatch: pytest.MonkeyPatch, exh
     assert found.ravel()[::2].tolist() == [30, 29, 29, 28, 28, 27, 27, 26]
 
 
+LENGTH = """%first = pto.tgetval ins(%nt, %zero : n:t, index) outs : i32
+  pto.tmrgsort ins(%at, %first : a:t, i32) outs(%outt : out:t)"""
+
+
+def test_lists_of_a_length_known_at_run_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four lists at a time; what is left of a row stays."""
+    values = np.concatenate([-np.sort(-CHANCE.integers(0, 99, 8)) for _ in range(9)]).astype(np.float32)
+    arrays = {"a": pairs(values, 0), "n": np.full((1, 8), 16, np.int32), "out": np.full((1, 144), 5, np.float32)}
+    found = run(monkeypatch, LENGTH, arrays)["out"].ravel()[::2]
+    wanted = [-np.sort(-values[first : first + 32]) for first in (0, 32)]
+    assert found.tolist() == [*np.concatenate(wanted), *[5] * 8]
+
+
+@pytest.mark.parametrize(
+    ("length", "message"), ((0, "has a pair at least"), (17, "whole pairs of 2"), (146, "no more"))
+)
+def test_wrong_lengths_of_lists(monkeypatch: pytest.MonkeyPatch, length: int, message: str) -> None:
+    arrays = {"a": pairs(np.zeros(72, np.float32), 0), "n": np.full((1, 8), length, np.int32)}
+    with pytest.raises(LoomError, match=message):
+        run(monkeypatch, LENGTH, {**arrays, "out": np.zeros((1, 144), np.float32)})
+
+
 # Mistakes
 
 
