@@ -22,7 +22,7 @@ from ...dialects.pto.attributes import ReluPreModeAttr
 from ...dialects.pto.instructions import InstructionOp
 from ...dialects.pto.registers import LocalArrayType
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
-from . import generated_tiles, indexed_moves, merging, partial_tiles, scaled_products
+from . import generated_tiles, indexed_moves, merging, partial_tiles, quantized_blocks, scaled_products
 from .handles import lowered
 from .instruction_context import Instructions, given, row_major
 from .views import Number, View
@@ -304,6 +304,7 @@ _LOWERINGS: Mapping[str, Callable[[Instructions, InstructionOp], None]] = {
     "ttri": generated_tiles.triangle,
     "trandom": generated_tiles.random,
     "tquant": _quantize,
+    "tquant.mx": quantized_blocks.quantize_blocks,
     "tdequant": _dequantize,
     "taddc": _in_sequence("add", "add"),
     "taddsc": _in_sequence("add", "add"),

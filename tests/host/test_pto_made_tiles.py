@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -328,6 +329,60 @@ def test_wrong_lengths_of_lists(monkeypatch: pytest.MonkeyPatch, length: int, me
     arrays = {"a": pairs(np.zeros(72, np.float32), 0), "n": np.full((1, 8), length, np.int32)}
     with pytest.raises(LoomError, match=message):
         run(monkeypatch, LENGTH, {**arrays, "out": np.zeros((1, 144), np.float32)})
+
+
+# Blocks that share a scale
+
+
+@pytest.mark.parametrize(("axis", "flat"), ((1, False), (1, True), (0, False)))
+def test_quantized_blocks(monkeypatch: pytest.MonkeyPatch, axis: int, flat: bool) -> None:
+    shape = (32, 96) if axis == 0 else (2, 1024)
+    a = (CHANCE.normal(size=shape) * np.exp2(CHANCE.integers(-20, 20, shape))).astype(np.float32)
+    a[0, :32] = 0
+    a[: 32 if axis == 0 else 1, 40] = 3e38
+    groups = (1, 96) if axis == 0 else (2, 32)
+    outs = (1, 64) if flat else groups
+    arrays = {"a": a, "out": np.zeros(shape, np.uint8), "e": np.zeros(outs, np.uint8),
+              "m": np.zeros(outs, np.float32), "s": np.zeros(outs, np.float32)}  # fmt: skip
+    body = f"""pto.tquant.mx ins(%at : a:t) outs(%outt, %et, %mt, %st : out:t, e:t, m:t, s:t)
+      {{quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis axis{axis}>}}"""
+    found = run(monkeypatch, body, arrays, {"s": (1, 128)} if flat else None, ("out", "e", "m", "s"))
+    blocks = a.reshape(1, 32, 96).transpose(0, 2, 1) if axis == 0 else a.reshape(2, 32, 32)
+    largest = np.abs(blocks).max(-1)
+    exponents = np.maximum(np.where(largest > 0, np.floor(np.log2(np.maximum(largest, 1e-38))) + 127, 0) - 8, 0)
+    scaling = np.ldexp(1.0, (127 - exponents).astype(int))
+    scaled = np.clip(blocks * scaling[..., None].astype(np.float32), -448, 448)
+    codes = scaled.astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
+    wanted = codes.transpose(0, 2, 1).reshape(shape) if axis == 0 else codes.reshape(shape)
+    np.testing.assert_array_equal(found["out"], wanted)
+    np.testing.assert_array_equal(found["e"].reshape(groups), exponents)
+    np.testing.assert_array_equal(found["m"].reshape(groups), largest)
+    np.testing.assert_array_equal(found["s"].reshape(groups), scaling.astype(np.float32))
+
+
+QUANTIZED = """pto.tquant.mx ins(%at : a:t) outs(%outt, %et, %mt, %st : out:t, e:t, m:t, s:t)
+  {quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis axis0>"""
+
+
+def quantized_arrays() -> dict[str, Any]:
+    of_blocks = {"e": np.uint8, "m": np.float32, "s": np.float32}
+    arrays: dict[str, Any] = {"a": np.ones((32, 32), np.float32), "out": np.zeros((32, 32), np.uint8)}
+    return arrays | {name: np.zeros((1, 32), kind) for name, kind in of_blocks.items()}
+
+
+def test_blocks_with_an_element_that_is_not_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = quantized_arrays()
+    arrays["a"][5, 7] = np.nan
+    found = run(monkeypatch, QUANTIZED + "}", arrays, None, ("out", "e", "s"))
+    is_none = np.arange(32) == 7
+    assert np.array_equal(found["e"][0], np.where(is_none, 255, 119))
+    assert np.array_equal(np.isnan(found["s"][0]), is_none)
+    assert (found["out"][:, is_none] & 0x7F == 0x7F).all() and (found["out"][:, ~is_none] == 0x78).all()
+
+
+def test_other_scales_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(LoomError, match="has scales in another order, or not by ocp"):
+        run(monkeypatch, QUANTIZED + ", quantScaleAlg = #pto<quant_scale_alg nv>}", quantized_arrays())
 
 
 # Mistakes
