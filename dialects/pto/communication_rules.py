@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from ...targets.tile_limits import SESSION_BYTES
@@ -22,6 +22,7 @@ _BITS = 32
 _LAST_MODE = 2
 _LAST_SESSION = 7
 _LAST_BUFFER = 31
+_LAST_GROUP = (1 << 32) - 1
 
 
 def _number(attribute: Attribute | None) -> int | None:
@@ -66,9 +67,10 @@ def _of_cores(last_of_a5: int, what: str = "") -> Rule:
 
 
 def _buffer(op: InstructionOp) -> None:
-    """Check which pipeline takes or frees a buffer, and its number."""
+    """Check which pipeline takes or frees a buffer, and its number where the text has it."""
     pipe, number, mode = (op.attribute(name) for name in ("op_type", "buf_id", "mode"))
-    if isinstance(pipe, HardwarePipeAttr) and pipe.data in (HardwarePipe.ALL, HardwarePipe.UNASSIGNED):
+    name = pipe.data if isinstance(pipe, StringAttr) else pipe.data.value if isinstance(pipe, HardwarePipeAttr) else ""
+    if name in (HardwarePipe.ALL.value, HardwarePipe.UNASSIGNED.value):
         fail(op, "expects 'op_type' to map to a concrete pipe, not PIPE_ALL/PIPE_UNASSIGNED")
     if not 0 <= (_number(number) or 0) <= _LAST_BUFFER:
         fail(op, f"expects 'buf_id' in range [0, {_LAST_BUFFER}]")
@@ -104,23 +106,23 @@ def _element(value: SSAValue) -> Attribute | None:
     return type.element_type if isinstance(type, TensorViewType | PartitionTensorViewType | TileBufType) else None
 
 
-def _staging(op: InstructionOp, first: str, second: str) -> SSAValue:
+def _staging(op: InstructionOp, prefix: str = "") -> SSAValue:
     """Check the tile, or two of one type, by way of which elements go; return the first."""
-    tiles = [(name, value) for name in (first, second) if (value := op.operand(name)) is not None]
+    tiles = [(f"{prefix}{name}", value) for name in ("ping", "pong") if (value := op.operand(name)) is not None]
     for name, value in tiles:
         if not isinstance(value.type, TileBufType):
             fail(op, f"expects {name} to be a tile_buf")
         if value.type.location is not AddressSpace.VEC:
             fail(op, f"expects {name} to be in vec address space")
     if len({value.type for _, value in tiles}) > 1:
-        fail(op, f"expects {first} and {second} to have identical types")
+        fail(op, f"expects {' and '.join(name for name, _ in tiles)} to have identical types")
     return tiles[0][1]
 
 
 def _transfer(op: InstructionOp) -> None:
     target, source = op.operand_groups["dst"][0], op.operand_groups["src"][0]
     extents = [_view(op, value, name, may_vary=True) for name, value in (("dst", target), ("src", source))]
-    ping = _staging(op, "ping", "pong")
+    ping = _staging(op)
     if _element(target) != _element(source):
         fail(op, "expects src and dst to have the same element type")
     if extents[0] != extents[1]:
@@ -169,7 +171,7 @@ def _collective(op: InstructionOp) -> None:
     value = op.operand_groups[name][0]
     _view(op, value, name)
     accumulator = op.operand("acc")
-    tile = _staging(op, "ping", "pong")
+    tile = _staging(op, "" if accumulator is None else "recv_")
     group = op.operand_groups["group"]
     if not group:
         fail(op, "expects at least one group operand")
@@ -180,12 +182,15 @@ def _collective(op: InstructionOp) -> None:
     root = _number(op.attribute("root"))
     if root is not None and not 0 <= root < len(group):
         fail(op, "expects root to index into group operands")
+    if op.row.name == "comm.tbroadcast" and value.type != group[0].type:
+        fail(op, "expects src type to match group member type")
     if _element(value) != _element(group[0]):
         fail(op, f"expects {name} element type to match group member type")
     if accumulator is not None and accumulator.type != tile.type:
         fail(op, "expects acc and recv_ping to have identical types")
     if _element(tile) != _element(value):
-        fail(op, f"expects staging tile element type to match {name}")
+        tiles = "staging tile element type" if accumulator is None else "accumulator/receive tiles"
+        fail(op, f"expects {tiles} to match {name}{'' if accumulator is None else ' element type'}")
 
 
 def _session(op: InstructionOp) -> None:
@@ -203,6 +208,8 @@ def _session(op: InstructionOp) -> None:
         number = _number(op.attribute(name))
         if number is not None and number < least:
             fail(op, f"expects {name} to be {'greater than 0' if least else 'non-negative'}")
+    if (_number(op.attribute("channel_group_idx")) or 0) > _LAST_GROUP:
+        fail(op, "expects channel_group_idx to fit in uint32")
 
 
 def _bytes(op: InstructionOp, workspace: Attribute) -> None:
@@ -219,7 +226,7 @@ COMMUNICATION_RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("set_cross_block", "wait_cross_block"), _of_cores(_LAST_EVENT)),
     **dict.fromkeys(("set_intra_block", "wait_intra_block"), _of_cores(_LAST_EVENT_OF_A5)),
     **{name: _of_cores(_LAST_EVENT, f"A5 {name} ") for name in ("sync.set", "sync.wait")},
-    **dict.fromkeys(("get_buf", "rls_buf"), _buffer),
+    **dict.fromkeys(("get_buf", "rls_buf", "get_buf_dyn", "rls_buf_dyn"), _buffer),
     **dict.fromkeys(("comm.tput", "comm.tget"), _transfer),
     **dict.fromkeys(("comm.tput_async", "comm.tget_async"), _transfer_in_background),
     "tprefetch_async": _prefetch,

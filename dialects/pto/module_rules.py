@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
@@ -12,6 +13,7 @@ from ...diagnostics.locations import location_of
 from ...operations.pto_instructions import INSTRUCTIONS
 from ...operations.pto_instructions.synchronization import TABLE as SYNCHRONIZATION
 from ...operations.pto_instructions.threads import TABLE as THREADS
+from ...operations.pto_instructions.tiles import TABLE as TILES
 from ..traversal import walk
 from .frontend_pipes import OpenPipeOp
 from .internal_pipes import InitializePipeOp
@@ -24,8 +26,8 @@ from .tiles import TileOperation, TPrintOp
 _HELPER = "pto.tileop.helper"
 _ENTRIES = ("pto.entry", "hacc.entry", "pto.kernel", "pto.aicore")
 
-_FREE = ("mem_bar", "dcci", "cmo.cacheinvalid", "trap")
-"""What orders accesses of memory but no pipelines."""
+_FREE = ("mem_bar", "dcci", "cmo.cacheinvalid", "trap", "get_buf_dyn", "rls_buf_dyn")
+"""What PTOAS does not count as synchronization of pipelines."""
 
 _FLAGS = {
     *(row.name for row in SYNCHRONIZATION if row.name not in _FREE),
@@ -34,8 +36,26 @@ _FLAGS = {
     "eventid_array_set",
 }
 _LAUNCHES = ("simt_launch", "section.simt")
-_THREADS = {row.name for row in THREADS if row.name not in _LAUNCHES}
-_MEMORY = ("alloc_multi_tile", "tassign", "tprefetch_async", "tensor_view_addr")
+_PAST_CACHES = ("ld_dev", "st_dev")
+_THREADS = {
+    *(row.name for row in THREADS if row.name not in (*_LAUNCHES, *_PAST_CACHES)),
+    *(f"get_{what}_{number}" for what in ("block", "subblock") for number in ("idx", "num")),
+    "load",
+    "store",
+    "trap",
+}
+_TRANSFERS = ("mte_", "copy_", "load_cbuf_", "mgather", "mscatter")
+"""How the names of transfers begin."""
+
+_TILES = {
+    *(row.name for row in TILES if row.name not in ("bitcast", "multi_tile_get")),
+    "treshape",
+    "tprefetch_async",
+    "tensor_view_addr",
+    "reserve_buffer",
+}
+_ENTRY_OPERATIONS = ("talloc", "tpush", "tpop", "tfree")
+"""How the names of operations on entries of pipes begin."""
 
 
 def verify_program(operations: Iterable[Operation]) -> None:
@@ -68,8 +88,11 @@ def _verify_function(function: FuncOp) -> None:
     for place, type in enumerate(types.outputs):
         if isinstance(type, StructType):
             _refuse(function, f"result {place} has type {type}, but a stack-local struct must not be returned")
-    if types.outputs.data and not function.is_declaration and any(name in function.attributes for name in _ENTRIES):
-        _refuse(function, "PTO entry functions must return void")
+    if any(isinstance(function.attributes.get(name), UnitAttr) for name in _ENTRIES):
+        if function.is_declaration:
+            _refuse(function, "`pto.entry` is only valid on function definitions")
+        if types.outputs.data:
+            _refuse(function, "PTO entry functions must return void")
     if _HELPER in function.attributes:
         _verify_helper(function)
 
@@ -85,13 +108,16 @@ def _verify_helper(function: FuncOp) -> None:
         name = op.name.removeprefix("pto.")
         if isinstance(op, SectionOp):
             _refuse(op, "tileop helpers must not contain pre-existing sections")
-        if name.startswith("mte_") and name in INSTRUCTIONS:
+        if name.startswith(_TRANSFERS) and name in INSTRUCTIONS:
             _refuse(op, "tileop helpers must not contain MTE data movement")
         if name in _FLAGS or isinstance(op, BarrierOp | SyncAllOp | OpenPipeOp | InitializePipeOp):
             _refuse(op, "tileop helpers must not contain pipe synchronization")
         if name in _THREADS:
             _refuse(op, "tileop helpers must launch a @pto.simt helper instead of containing SIMT operations directly")
-        if name in _MEMORY or isinstance(op, TileOperation | TPrintOp | AllocTileOp):
+        is_entry = op.name.startswith("pto.") and name.partition("_")[0] in _ENTRY_OPERATIONS
+        if name in _TILES or is_entry or isinstance(op, TileOperation | TPrintOp | AllocTileOp):
             _refuse(op, "tileop helpers must not contain Tile allocation or high-level TileOps")
         if isinstance(op, CallOp):
             _refuse(op, "tileop helpers must not call another helper; use pto.simt_launch for SIMT work")
+        if name in _PAST_CACHES:
+            _refuse(op, "tileop helpers may only contain Vector or Cube compute operations")

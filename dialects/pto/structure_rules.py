@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    DenseArrayBase,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    MemRefType,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import IsTerminator
 
@@ -15,18 +24,29 @@ from .kernels import fail
 from .local_tiles import verify_address, verify_layout
 from .memory import LoadScalarOp, StoreScalarOp, constant_value
 from .registers import LocalArrayType, MultiTileBufType, StructType
-from .rules import Rule
+from .rules import Rule, is_float8, is_low_precision
 from .types import (
     DYNAMIC,
+    F4E1M2x2Type,
+    F4E2M1x2Type,
+    HiF8Type,
     PartitionTensorViewType,
     PtrType,
     TensorViewType,
     TileBufType,
-    element_bytes,
 )
 
 _GLOBAL = (AddressSpace.GM, AddressSpace.ZERO)
 _ADDRESS_BITS = 64
+_SCALARS = (
+    Float16Type,
+    BFloat16Type,
+    Float32Type,
+    Float64Type,
+    HiF8Type,
+    F4E1M2x2Type,
+    F4E2M1x2Type,
+)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -34,12 +54,19 @@ _ADDRESS_BITS = 64
 # ---------------------------------------------------------------------------------------------
 
 
+def _is_scalar(element: Attribute) -> bool:
+    """Return True for elements that one access of the scalar unit reads or writes."""
+    if isinstance(element, IntegerType):
+        return cast("IntegerType", element).width.data in (8, 16, 32, 64)
+    return is_float8(element) or isinstance(element, _SCALARS)
+
+
 def _from_number(op: InstructionOp) -> None:
     address, result = op.operands[0].type, op.results[0]
     if not isinstance(address, IntegerType) or cast("IntegerType", address).width.data != _ADDRESS_BITS:
         fail(op, "address operand must be i64")
     element = result.type.element_type if isinstance(result.type, PtrType) else None
-    if element is not None and element_bytes(element) is None:
+    if element is not None and not _is_scalar(element):
         fail(op, f"result element type is not supported by EmitC: '{element}'")
     for use in result.uses:
         # A pointer is the first operand of both.
@@ -53,6 +80,12 @@ def _from_number(op: InstructionOp) -> None:
 
 def _cast(op: InstructionOp) -> None:
     source, result = op.operands[0].type, op.results[0].type
+    if not isinstance(source, IntegerType | MemRefType | PtrType):
+        fail(op, "input must be an integer, memref, or !pto.ptr<...>")
+    if not isinstance(result, IntegerType | PtrType):
+        fail(op, "result must be an integer or !pto.ptr<...>")
+    if isinstance(source, MemRefType) and isinstance(result, IntegerType):
+        fail(op, "memref-to-integer cast is unsupported")
     if isinstance(source, IntegerType) and isinstance(result, IntegerType):
         fail(op, "integer-to-integer cast is not a ptr cast")
     if isinstance(source, PtrType) and isinstance(result, PtrType) and source.space != result.space:
@@ -167,6 +200,8 @@ def _several(op: InstructionOp) -> None:
     if not isinstance(type, MultiTileBufType):
         fail(op, "result must be `!pto.multi_tile_buf`")
     tile = type.tile
+    if is_low_precision(tile.element_type):
+        fail(op, f"slot dtype {tile.element_type} is not supported by pto.alloc_multi_tile yet")
     verify_layout(op, tile, "slot")
     address = op.operand("addr")
     verify_address(op, None if address is None else constant_value(address), tile.location)
@@ -208,8 +243,7 @@ def _assigned(op: InstructionOp) -> None:
 
 def _reinterpreted(op: InstructionOp) -> None:
     before, after = op.operands[0].type, op.results[0].type
-    if not isinstance(before, TileBufType) or not isinstance(after, TileBufType):
-        fail(op, "expects tile_buf src and tile_buf result")
+    assert isinstance(before, TileBufType) and isinstance(after, TileBufType)
     if before.location is not after.location:
         fail(op, "expects src/result to have the same memorySpace")
     if before.element_type == after.element_type:

@@ -590,3 +590,45 @@ def test_one_end_uses_a_pipe_that_both_open(action: str) -> None:
     counts = "1 entry is popped in @vector, but 0 are pushed" if action == "pop" else "0 entries are popped, but 1 is"
     assert counts in hazard.message
     assert kinds(vector, "ideal") == []
+
+
+STORED = "expects dst static element count ({}) to match src valid_shape static element count ({}); make the part "
+
+
+@pytest.mark.parametrize(
+    ("tile", "part", "counts"),
+    [
+        ("16x16xf32", "8x16xf32", (128, 256)),
+        ("16x16xf32", "32x16xf32", (512, 256)),
+        ("16x16xf32", "1x1x1x16x15xf32", (240, 256)),
+        ("16x16xf32, valid=4x8", "16x16xf32", (256, 32)),
+        ("16x16xf32", "16x16xf32", None),
+        ("16x16xf32", "1x256xf32", None),
+        ("16x16xf32", "1x2x2x4x16xf32", None),
+        ("16x16xf32, valid=4x8", "4x8xf32", None),
+        ("16x16xf32", "?x16xf32", None),
+        ("16x16xf32, valid=?x16", "4x16xf32", None),
+        ("16x16xf32, valid=0x16", "4x16xf32", None),
+    ],
+)
+def test_tiles_are_stored_into_parts_of_as_many_elements(tile: str, part: str, counts: tuple[int, int] | None) -> None:
+    """Both in any shape; what one of them is known at run time only, or no element, is left to the run."""
+    tile, part = f"!pto.tile_buf<vec, {tile}>", f"!pto.partition_tensor_view<{part}>"
+    found = hazards(
+        kernel("vector", f"%t: {tile}, %p: {part}", f"pto.tstore ins(%t : {tile}) outs(%p : {part})"), "a2a3"
+    )
+    stored = [finding for finding in found if finding.code == "stored-part"]
+    assert len(stored) == (counts is not None)
+    if counts is not None:
+        assert STORED.format(*counts) in stored[0].message
+
+
+def test_scaled_stores_may_have_fewer_elements() -> None:
+    """PTOAS does not compare their numbers."""
+    tile, part = "!pto.tile_buf<acc, 16x16xi32>", "!pto.partition_tensor_view<8x16xf16>"
+    scales = "!pto.tile_buf<scaling, 1x16xui64>"
+    given = f"pto.tstore ins(%t : {tile} fp %s : {scales}) outs(%p : {part})"
+    text = kernel("cube", f"%t: {tile}, %s: {scales}, %p: {part}", given)
+    assert "stored-part" not in kinds(text, "a2a3")
+    text = text.replace(f" fp %s : {scales}", "").replace("f16", "i32")
+    assert kinds(text, "a2a3") == ["stored-part"]

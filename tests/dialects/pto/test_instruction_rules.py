@@ -42,7 +42,8 @@ def type_of(code: str) -> Attribute:
 
 
 def made(name: str, codes: list[str], attributes: str) -> InstructionOp:
-    """An operation with operands and results of these types; `|` is before the results, `?` an operand left out."""
+    """An operation with operands and results of these types; `|` is before the results, `?` an operand left out, and
+    `A+B` are two values of one operand."""
     kind, split = OPERATIONS[name], codes.index("|")
     values: list[SSAValue] = []
     sizes: list[int] = []
@@ -51,7 +52,7 @@ def made(name: str, codes: list[str], attributes: str) -> InstructionOp:
         if code.startswith("="):
             given = [arith.ConstantOp.from_int_and_width(int(code[1:]), i64)]
         elif code != "?":
-            given = [test.TestOp(result_types=[type_of(code)])]
+            given = [test.TestOp(result_types=[type_of(each)]) for each in code.split("+")]
         values += [value for op in given for value in op.results]
         sizes.append(len(given))
     properties: dict[str, Attribute] = {}
