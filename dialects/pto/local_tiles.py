@@ -33,7 +33,7 @@ def verify_layout(op: Operation, tile: TileBufType, name: str) -> None:
         return
     box = box_of(tile)
     if box is None:
-        fail(op, f"expects {name} to use a supported boxed tile layout")
+        fail(op, f"expects {name} element byte size to divide {BLOCK_BYTES} for boxed fractal-512 tile layout")
     loose = tile.location is AddressSpace.VEC or tile.fractal.data == SCALE_BOX[0] * SCALE_BOX[1] or tile.rows == 1
     if not loose and tile.rows % box[0]:
         fail(op, f"expects {name} boxed tile rows to be a multiple of innerRows ({box[0]}), but got {tile.rows}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
@@ -22,6 +22,7 @@ from .memory import AllocTileOp
 from .registers import StructType
 from .structure_rules import escapes
 from .tiles import TileOperation, TPrintOp
+from .types import TileBufType
 
 _HELPER = "pto.tileop.helper"
 _ENTRIES = ("pto.entry", "hacc.entry", "pto.kernel", "pto.aicore")
@@ -99,6 +100,9 @@ def _verify_function(function: FuncOp) -> None:
 
 def _verify_helper(function: FuncOp) -> None:
     """Check a function that computes with tiles of its caller, on the vector or cube core alone."""
+    for place, type in enumerate(function.function_type.inputs):
+        if not isinstance(type, TileBufType | IntegerType | IndexType | AnyFloat):
+            _refuse(function, f"tileop argument #{place} must be !pto.tile_buf or a PTO scalar, got {type}")
     if function.function_type.outputs.data:
         _refuse(
             function,

@@ -146,7 +146,8 @@ SHAPES: list[tuple[str, str, str]] = [
      "boxed tile cols to be a multiple of innerCols (16), but got 8"),
     ("scaling,3x2xi8,slayout=row_major,fractal=32", "scaling,3x3xi8,slayout=row_major,fractal=32",
      "boxed tile cols to be a multiple of innerCols (2), but got 3"),
-    (f"mat,16x4xi64,{NZ}", f"mat,16x4xf80,{NZ}", "expects result to use a supported boxed tile layout"),
+    (f"mat,16x4xi64,{NZ}", f"mat,16x4xf80,{NZ}",
+     "expects result element byte size to divide 32 for boxed fractal-512 tile layout"),
 ]  # fmt: skip
 
 
@@ -238,13 +239,15 @@ HELPER = f"""
 func.func @other() {{
   return
 }}
-func.func @f(%t: {TILE}, %p: !pto.ptr<f32>, %u: !pto.ptr<f32, ub>, %i: index, %n: i64) attributes {{pto.tileop.helper}} {{
+func.func @f(%t: {TILE}, %i: index, %n: i64, %x: f32) attributes {{pto.tileop.helper}} {{
+  %p = pto.castptr %n : i64 -> !pto.ptr<i32>
+  %u = pto.castptr %n : i64 -> !pto.ptr<i32, ub>
   %z = arith.constant 0 : i32
   %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
   // here
   return
 }}
-"""  # noqa: E501
+"""
 NO_SECTIONS = "tileop helpers must not contain pre-existing sections"
 NO_FLAGS = "tileop helpers must not contain pipe synchronization"
 NO_THREADS = "tileop helpers must launch a @pto.simt helper instead of containing SIMT operations directly"
@@ -255,7 +258,7 @@ IN_HELPERS: list[tuple[str, str]] = [
     ("pto.section.cube { }", NO_SECTIONS),
     ("pto.section.vector { }", NO_SECTIONS),
     ("scf.execute_region { pto.section.vector { } scf.yield }", NO_SECTIONS),
-    ("pto.mte_gm_ub %p, %u, %n, %n nburst(%n, %n, %n) : !pto.ptr<f32>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64",
+    ("pto.mte_gm_ub %p, %u, %n, %n nburst(%n, %n, %n) : !pto.ptr<i32>, !pto.ptr<i32, ub>, i64, i64, i64, i64, i64",
      NO_TRANSFERS),
     ("pto.barrier <PIPE_ALL>", NO_FLAGS),
     ("pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>", NO_FLAGS),
@@ -269,7 +272,7 @@ IN_HELPERS: list[tuple[str, str]] = [
     ("pto.store_vfsimt_info %z, %z, %z : i32, i32, i32", NO_THREADS),
     ("pto.trap", NO_THREADS),
     ("%b = pto.get_block_idx", NO_THREADS),
-    ("%x = pto.load %p[%i] : !pto.ptr<f32> -> f32", NO_THREADS),
+    ("%a = pto.load %p[%i] : !pto.ptr<i32> -> i32", NO_THREADS),
     (f"pto.tabs ins(%t : {TILE}) outs(%t : {TILE})", NO_TILES),
     (f"%a = pto.alloc_tile : {TILE}", NO_TILES),
     (f"pto.taddc ins(%t, %t, %t : {TILE}, {TILE}, {TILE}) outs(%t : {TILE})", NO_TILES),
@@ -335,6 +338,8 @@ def check_edit(text: str, old: str, new: str, message: str) -> None:
              "tileop helpers must not return values; write results through mutable Tile parameters"),
         ]),
         (HELPER, [
+            ("%i: index", "%i: index, %q: !pto.ptr<f32>",
+             "tileop argument #2 must be !pto.tile_buf or a PTO scalar, got !pto.ptr<f32>"),
             *[(HERE, line, message) for line, message in IN_HELPERS],
         ]),
     ],
@@ -357,9 +362,9 @@ def test_helpers_do_not_access_memory_past_the_caches() -> None:
     text = HELPER.replace("{pto.tileop.helper}", "{pto.tileop.helper, pto.entry}")
     verify_text(text)
     check_edit(
-        text.replace("%p: !pto.ptr<f32>", "%p: !pto.ptr<i32>"),
+        text,
         HERE,
-        "%x = pto.ld_dev %p[%i] : !pto.ptr<i32> -> i32",
+        "%a = pto.ld_dev %p[%i] : !pto.ptr<i32> -> i32",
         "tileop helpers may only contain Vector or Cube compute operations",
     )
 
