@@ -274,7 +274,7 @@ class _Pe:
         match op:
             case memref.LoadOp():
                 if isinstance(view := op.memref.owner, wse.ViewOp):
-                    # Registers of the PE are at known addresses; what they hold may tell of an end.
+                    # Registers of the PE are at known addresses; what they hold may show an end.
                     return state if dsd.constant_value(view.address) is None else state.joined()
                 if certain and state.flights:
                     self._access(op, access_of_element(op.memref, op.indices, writes=False), state)

@@ -145,7 +145,7 @@ def architecture_of(op: Operation) -> Architecture | None:
 def possible_architectures(op: Operation) -> tuple[Architecture, ...]:
     """Return the chips that `op` may be for: the one that a module around it names, or all.
 
-    The device of a2 or a3 that a program was written on is no choice: it may be compiled for a5.
+    The device of a2 or a3 that a program was written on does not choose: it may be compiled for a5.
     """
     for parent in ancestors(op):
         if isinstance(parent, ModuleOp) and {"pto.target_arch", "pto.device-spec"} & parent.attributes.keys():

@@ -411,23 +411,22 @@ static void visit_signals(struct core *core, struct pe *pe) {
 
 enum { MOST_FETCHED = 24 * LINE };
 
-/* Has the cache get bytes that are used soon. Inline, because compilers take a function that only prefetches for one that
- * does nothing, and leave its calls out. */
-static inline __attribute__((always_inline)) void fetch(const char *from, uint64_t bytes, const int writes) {
-    const char *end = from + (bytes < MOST_FETCHED ? bytes : MOST_FETCHED);
-    for (; from < end; from += 4 * LINE) {
-        __builtin_prefetch(from, writes, 2);
-        __builtin_prefetch(from + LINE, writes, 2);
-        __builtin_prefetch(from + 2 * LINE, writes, 2);
-        __builtin_prefetch(from + 3 * LINE, writes, 2);
+/* Has the cache get bytes that are used soon; `writes` is 0 or 1. A macro, because compilers take a function that only
+ * prefetches for one that does nothing, and leave its calls out, and the builtin takes constants alone. */
+#define FETCH(bytes_at, bytes, writes)                                                                                 \
+    for (const char *from = (bytes_at), *end = from + ((bytes) < MOST_FETCHED ? (bytes) : MOST_FETCHED); from < end;   \
+         from += 4 * LINE) {                                                                                           \
+        __builtin_prefetch(from, writes, 2);                                                                           \
+        __builtin_prefetch(from + LINE, writes, 2);                                                                    \
+        __builtin_prefetch(from + 2 * LINE, writes, 2);                                                                \
+        __builtin_prefetch(from + 3 * LINE, writes, 2);                                                                \
     }
-}
 
 /* Fetches the state of the PE that is visited next, and the begin of its memory. */
 static inline __attribute__((always_inline)) void fetch_pe(const struct pe *pe) {
     if (pe != NULL) {
-        fetch((const char *)pe, pe->class->pe_bytes, 1);
-        fetch((const char *)pe->memory, pe->class->bytes, 0);
+        FETCH((const char *)pe, pe->class->pe_bytes, 1)
+        FETCH((const char *)pe->memory, pe->class->bytes, 0)
     }
 }
 

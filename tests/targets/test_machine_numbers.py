@@ -58,6 +58,7 @@ ELSEWHERE = {
     "backend/tables/values.py": "the bits of a 16-bit float in a register",
     "analysis/symbolic_integers.py": "entries of a cache",
     "analysis/model_checking/iterations.py": "entries of a cache",
+    "analysis/wse/memory_use.py": "a limit of elements to follow",
     "operations/floats.py": "the bits of formats of floats",
     "runtime/reference/descriptors.py": "entries of a cache",
     "runtime/reference/order.py": "cycles of an epoch",

@@ -100,7 +100,7 @@ def _errors(piece: str) -> Iterator[str]:
 def read(text: str, chip: str | None = None) -> ModuleOp:
     """Return a program, verified as `loom pto check` does; raises LoomError if it is refused.
 
-    The module is for `chip` if it names none. A device that it names besides is no choice of a chip.
+    The module is for `chip` if it names none. A device that it names besides chooses none.
     """
     module = parse_ir(context(), text, "public.pto")
     if chip is not None and "pto.target_arch" not in module.attributes:

@@ -312,7 +312,7 @@ CASES: list[tuple[str, str, str, dict[str, str]]] = [
 
 WIDE = "; expected !pto.mask<b32>"
 
-CASES += [
+CASES.extend([
     # Masks
     ("vln", f"{V} b32 | {V}", "", {"1:b16":
         f"mask type !pto.mask<b16> does not match input vector type !pto.vreg<64xf32>{WIDE}"}),
@@ -326,14 +326,14 @@ CASES += [
     ("vsts", f"{V} ub/f32 index b32 |", "", {"3:b16": "does not match value vector type"}),
     ("vsldb", f"ub/f32 i16 i16 b32 | {V}", "", {"3:b16": "does not match result vector type"}),
     ("vstsx2", f"{V} {V} ub/f32 index b32 |", 'dist = "INTLV_B32"', {"4:b16": "does not match low vector type"}),
-]  # fmt: skip
+])  # fmt: skip
 
 ALL = "k64xpred"
 F, S, Z = "v64xf32", "v64xsi32", "v64xi32"
 SLOTS, SPLIT = "#pto.vmi.layout<num_groups=8>", "#pto.vmi.layout<deinterleaved=2>"
 FLAT = "#pto.vmi.layout<contiguous>"
 
-CASES += [
+CASES.extend([
     ("vmi.addf", f"{F} {F} | {F}", "", {f"0:{Z}; 1:{Z}; 2:{Z}": "requires floating-point-like VMI element type",
                                         "0:v64xf8E5M2": "requires f16, bf16, or f32 VMI element type"}),
     ("vmi.muli", f"{Z} {Z} | {Z}", "", {"0:v64xi8; 1:v64xi8; 2:v64xi8": "requires i16 or i32 VMI element type"}),
@@ -432,7 +432,7 @@ CASES += [
     ("vmi.channel_split", f"{F} | v32xf32 v32xf32", "", {"2:v32xf16": "equal lane count and source element type"}),
     ("vmi.shuffle", f"{F} | v2xf32", "indices = array<i64: 3, 0>", {
         "1:v2xf16": "requires result element type to match source", "indices = array<i64: 64, 0>": "existing source"}),
-]  # fmt: skip
+])  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "types", "attributes", "wrong"), CASES)

@@ -226,7 +226,7 @@ def test_rule(case: Row) -> None:
 
 
 def test_a_program_without_a_chip_has_to_be_right_on_one() -> None:
-    """A sum of bf16 is for a5 only, one of i64 for none; the device it was written on is no choice."""
+    """A sum of bf16 is for a5 only, one of i64 for none; the device it was written on does not choose."""
     for element, device, is_right in (("bf16", False, True), ("bf16", True, True), ("i64", False, False)):
         case = row("a3", "tadd", "", "", "")
         module = program(case, f"{V}{element} | {V}{element} -> {V}{element}")
