@@ -114,11 +114,11 @@ def _starts_something(op: Operation) -> bool:
             return False
 
 
-_Statement = (
-    memref.LoadOp | memref.StoreOp | dsd.DsdOperation | dsr.LoadOp | wse.ActivateOp | wse.CallOp
-    | scf.IfOp | scf.IndexSwitchOp | scf.ForOp | scf.WhileOp
-)  # fmt: skip
+_Statement = memref.LoadOp | memref.StoreOp | dsd.DsdOperation | dsr.LoadOp | wse.ActivateOp | wse.CallOp
 """What changes a state, or is compared with it."""
+
+_Branch = scf.IfOp | scf.IndexSwitchOp | scf.ForOp | scf.WhileOp
+"""What runs statements, or not, or several times."""
 
 
 class _Code:
@@ -148,12 +148,17 @@ class _Code:
         return self._blocked[home]
 
     def statements(self, block: Block) -> list[Operation]:
-        """Return the operations of a block that matter: statements, and what else has regions."""
+        """Return the operations of a block that matter: statements, and what has them inside."""
         found = self._statements.get(block)
         if found is None:
-            found = [op for op in block.ops if isinstance(op, _Statement) or op.regions]
+            found = [op for op in block.ops if self._matters(op)]
             self._statements[block] = found
         return found
+
+    def _matters(self, op: Operation) -> bool:
+        if isinstance(op, _Branch):
+            return any(self.statements(block) for region in op.regions for block in region.blocks)
+        return bool(op.regions) or isinstance(op, _Statement)
 
     def use(self, op: dsd.DsdOperation, registers: Iterable[tuple[Register, dsr.LoadOp]]) -> Use:
         """Return what an operation uses after registers have been loaded."""
@@ -322,15 +327,17 @@ class _Pe:
 
     def _access(self, op: Operation, access: Access | None, state: _State) -> None:
         if access is not None:
-            self._compare(op, f"this {'store' if access.writes else 'load'}", access, state)
+            self._compare(op, access, state)
 
-    def _compare(self, op: Operation, who: str, access: Access, state: _State) -> None:
+    def _compare(self, op: Operation, access: Access, state: _State) -> None:
         for flight in state.flights:
             for used in flight.accesses:
                 element = access.common(used)
                 if element is not None:
                     whole = "an element" if access.elements is None else f"element {element}"
                     does, uses = ("writes" if each.writes else "reads" for each in (access, used))
+                    scalar = f"this {'store' if access.writes else 'load'}"
+                    who = f"{op.shown_name} in @{self._root}" if isinstance(op, dsd.DsdOperation) else scalar
                     message = f"{who} {does} {whole} of @{access.buffer} while {flight}, {uses} it"
                     self._tell(op, flight.op, f"{message}; {self._remedy(flight)}")
                     return
@@ -350,7 +357,7 @@ class _Pe:
             return state.joined()
         if certain and state.flights:
             for access in use.accesses:
-                self._compare(op, f"{op.shown_name} in @{self._root}", access, state)
+                self._compare(op, access, state)
         if use.settings is None or not use.uses_fabric:
             return state.joined() if use.receives else state
         flight = self._flights.get((op, self._root))
