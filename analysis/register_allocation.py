@@ -4,10 +4,10 @@ The files are kept apart: dest, src0 and src1 hold descriptors, xdsr and sr what
 asynchronous operation holds its registers from its issue to its end, so those that may overlap get different ones
 (coloring). A synchronous operation needs its registers while it stands; what it loaded stays in its register until
 something else is loaded there, and an operand that is still held is not loaded again. What a loop uses and does not
-change is loaded once before it, as far as registers reach. Functions are planned before their callers, so a call loses
-what its function loads, and no more; all is lost at one that may call itself. Nothing is remembered between tasks,
-since others load registers too; other tasks never run within one. So an asynchronous operation always loads its
-registers: in one task none is free again that another has loaded.
+change is loaded once before it, if enough registers are free. Callees are planned before their callers: a call
+invalidates the registers that its function loads, and a recursive call all of them. At the start of a task no register
+is known, since other tasks load them too; tasks do not interrupt each other. An asynchronous operation therefore always
+loads its registers: no register that was loaded in the same task is free again before its end.
 
 Operations and descriptors are hashable keys; the module knows neither IR nor machine, only how large each file is.
 """

@@ -157,10 +157,10 @@ def _add_run(wound: int, dimension: tuple[int, int]) -> int:
 
 @dataclass(frozen=True)
 class Use:
-    """What is known of a DSD operation at compile time."""
+    """Memory, registers and settings of a DSD operation, as far as they are constants."""
 
     settings: dsd.AsyncAttr | None
-    """How it runs on a microthread, None if it is synchronous."""
+    """The settings of an asynchronous operation; None for a synchronous one."""
     is_known: bool
     """False if an operand is not known, so that it may be synchronous or not, and wait for wavelets or not."""
     receives: bool

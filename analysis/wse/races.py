@@ -26,7 +26,7 @@ COMMAND_STREAM = "loom.cmd_stream"
 """The name that the library exports the word by which a PE lets its host go on."""
 
 _Found = tuple[tuple[object, ...], Operation, str]
-"""What is wrong: its places, the operation that comes later, and a sentence."""
+"""A finding: the places of the race, the later operation, and the message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +53,13 @@ class _Flight:
 
 @dataclass(frozen=True)
 class _State:
-    """What has happened on every path to a place in a task since it started."""
+    """Facts that hold on every path from the start of a task to a place in it."""
 
     flights: frozenset[_Flight] = frozenset()
     """Operations that it cannot know the ends of."""
     activated: frozenset[str] = frozenset()
     unblocked: Operation | None = None
-    """What let the host go on."""
+    """The store that called `unblock_cmd_stream`."""
     registers: frozenset[tuple[Register, dsr.LoadOp]] = frozenset()
     started: frozenset[tuple[_Flight, str]] = frozenset()
     """On some path: an operation in flight when the task ends, and a task that it activates."""
@@ -115,10 +115,10 @@ def _starts_something(op: Operation) -> bool:
 
 
 _Statement = memref.LoadOp | memref.StoreOp | dsd.DsdOperation | dsr.LoadOp | wse.ActivateOp | wse.CallOp
-"""What changes a state, or is compared with it."""
+"""Operations that change a state or are compared with it."""
 
 _Branch = scf.IfOp | scf.IndexSwitchOp | scf.ForOp | scf.WhileOp
-"""What runs statements, or not, or several times."""
+"""Control flow: operations whose regions may contain statements."""
 
 
 class _Code:

@@ -31,7 +31,7 @@ class TooLong(Exception):
 
 
 class CoreState:
-    """What one core knows, and how it adds a step."""
+    """The state of one core in a dry run; adds its steps to the trace."""
 
     def __init__(
         self,

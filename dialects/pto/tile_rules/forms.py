@@ -64,19 +64,13 @@ def _scalar_apart(tiles: Tiles) -> str:
     return "src"
 
 
-def _scalar_plain(tiles: Tiles) -> str:
-    tiles.plain("src", "dst")
-    tiles.same_elements("src", "dst")
-    return "src"
-
-
 def _scalar_integers(tiles: Tiles) -> str:
     tiles.common("src", "dst")
     tiles.same_elements("src", "dst")
     return "src"
 
 
-def _unary(tiles: Tiles) -> str:
+def _plain(tiles: Tiles) -> str:
     tiles.plain("src", "dst")
     tiles.same_elements("src", "dst")
     return "src"
@@ -405,9 +399,9 @@ FORMS: Mapping[Form, Callable[[Tiles], str]] = {
     "scalar": _scalar,
     "scalar_row_major": _scalar_row_major,
     "scalar_apart": _scalar_apart,
-    "scalar_plain": _scalar_plain,
+    "scalar_plain": _plain,
     "scalar_integers": _scalar_integers,
-    "unary": _unary,
+    "unary": _plain,
     "unary_in_vec": _unary_in_vec,
     "row_reduction": _row_reduction,
     "row_place": _row_place,
