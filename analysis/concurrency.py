@@ -24,14 +24,15 @@ Certainly concurrent
 --------------------
 Two operations overlap in every run that reaches both, if one body issues both without a chance to wait in between: a
 task is never interrupted, so a completion cannot be acted on before it ends. They are found with dominators: the
-first, which is asynchronous, dominates the second or the second follows the first on all paths (networkx). Only
-these are errors to report at compile time; the rest is for the run-time check (DSD-208, DSD-209).
+first, which is asynchronous, dominates the second or the second follows the first on all paths (networkx), and no
+path between them passes a synchronous operation that waits for wavelets or for a FIFO, since the first may end
+meanwhile. Only these are errors to report at compile time; the rest is for the run-time check (DSD-208, DSD-209).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
@@ -135,12 +136,13 @@ class _Relations:
     def _issues(self) -> dict[Hashable, list[_Issues]]:
         """Return the bodies that issue each operation."""
         issued: dict[Hashable, Sequence[Operation]] = {}
+        waiting = _waiting_functions(self._program)
         bodies: list[_Issues] = []
         # Functions that may call themselves are left out: they issue nothing for certain.
         for name in callees_first(self._program):
-            bodies.append(_Issues(self._program.functions[name].body, issued))
+            bodies.append(_Issues(self._program.functions[name].body, issued, waiting))
             issued[name] = bodies[-1].certain
-        bodies.extend(_Issues(task.body, issued) for task in self._program.tasks.values())
+        bodies.extend(_Issues(task.body, issued, waiting) for task in self._program.tasks.values())
         found: dict[Hashable, list[_Issues]] = defaultdict(list)
         for body in bodies:
             for key in body.nodes:
@@ -344,14 +346,39 @@ def _signals(program: Program) -> Iterator[Signal]:
                     yield from completion
 
 
+def _waiting_functions(program: Program) -> set[Hashable]:
+    """Return the functions in which, or in what they call, a synchronous operation may wait."""
+    found: set[Hashable] = set()
+    callers: dict[Hashable, set[Hashable]] = defaultdict(set)
+    for name, function in program.functions.items():
+        for statement in statements(function.body):
+            if isinstance(statement, Operation) and statement.waits:
+                found.add(name)
+            elif isinstance(statement, Call):
+                callers[statement.function].add(name)
+    pending = list(found)
+    while pending:
+        new = callers[pending.pop()] - found
+        found |= new
+        pending += new
+    return found
+
+
 class _Issues:
     """Which issues follow which on every path through one body."""
 
-    def __init__(self, body: tuple[Statement, ...], issued_by: Mapping[Hashable, Sequence[Operation]]):
+    def __init__(
+        self,
+        body: tuple[Statement, ...],
+        issued_by: Mapping[Hashable, Sequence[Operation]],
+        waiting_functions: Container[Hashable],
+    ):
         import networkx as nx
 
         self._graph: nx.DiGraph[int] = nx.DiGraph()
         self._issued_by = issued_by
+        self._waiting_functions = waiting_functions
+        self._waits: set[int] = set()
         self._repeated: list[tuple[int, int, int]] = []
         self.nodes: dict[Hashable, list[int]] = defaultdict(list)
         """Where each operation is issued; a call issues what its function issues for certain."""
@@ -370,7 +397,10 @@ class _Issues:
             for first, last, exit in self._repeated
             for key, operation in self._operations.items()
             if operation.asynchronous
-            and any(first <= node < last and self._before.holds(node, exit) for node in self.nodes[key])
+            and any(
+                first <= node < last and self._before.holds(node, exit) and not self._may_wait_between(node, node)
+                for node in self.nodes[key]
+            )
         }
         """The asynchronous operations that a loop issues at least twice."""
 
@@ -395,6 +425,12 @@ class _Issues:
                     issued = self._issued_by.get(statement.function, ())
                 node = self._node()
                 self._graph.add_edge(here, node)
+                if isinstance(statement, Operation):
+                    waits = statement.waits
+                else:
+                    waits = statement.function in self._waiting_functions
+                if waits:
+                    self._waits.add(node)
                 for operation in issued:
                     self._operations[operation.key] = operation
                     self.nodes[operation.key].append(node)
@@ -420,11 +456,31 @@ class _Issues:
         if first not in self._operations or not self._operations[first].asynchronous:
             return False
         return any(
-            self._before.holds(a, b) or self._after.holds(b, a)
+            (self._before.holds(a, b) or self._after.holds(b, a)) and not self._may_wait_between(a, b)
             for a in self.nodes[first]
             for b in self.nodes.get(second, ())
             if a != b
         )
+
+    def _may_wait_between(self, first: int, second: int) -> bool:
+        """Return True if a path from `first` to `second`, which passes neither in between, passes a wait."""
+        if not self._waits:
+            return False
+        behind = _walked(self._graph.successors, first, second)
+        before = _walked(self._graph.predecessors, second, first)
+        return not self._waits.isdisjoint(behind & before)
+
+
+def _walked(following: Callable[[int], Iterable[int]], start: int, end: int) -> set[int]:
+    """Return the nodes that follow `start` up to `end`, without these two."""
+    found: set[int] = set()
+    pending = list(following(start))
+    while pending:
+        node = pending.pop()
+        if node not in (start, end) and node not in found:
+            found.add(node)
+            pending += following(node)
+    return found
 
 
 class _Dominance:

@@ -25,12 +25,14 @@ class Signal:
 
 @dataclass(frozen=True)
 class Operation:
-    """A DSD operation. A synchronous one holds the PE until it is done; an asynchronous one goes on after its
-    statement and ends by one of `completions`, each the signals of one way to end."""
+    """A DSD operation. A synchronous one holds the PE until it is done, and `waits` if that may be until something from
+    outside has come; an asynchronous one goes on after its statement and ends by one of `completions`, each the signals
+    of one way to end."""
 
     key: Hashable
     asynchronous: bool = False
     completions: tuple[tuple[Signal, ...], ...] = ((),)
+    waits: bool = False
 
 
 @dataclass(frozen=True)

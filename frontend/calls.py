@@ -41,7 +41,7 @@ def call(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax
         if other is not None:
             return call(ev, other, arguments, node)
         count = len(declaration.parameters)
-        ev.fail(
+        ev.mistyped(
             node,
             f"'{function.name}' takes {count} argument{'' if count == 1 else 's'}, not {len(arguments)}",
             ev.note(declaration, "declared here", function.module.file.source),

@@ -15,6 +15,7 @@ from ..csl import syntax
 from ..operations import integers
 from . import emit, types
 from .emit import scalar
+from .errors import MistypedAtRunTime
 from .evaluator import Evaluator
 from .registry import COERCIONS
 from .scalars import bits as bits_of
@@ -242,7 +243,8 @@ def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> 
     elif isinstance(a, types.Pointer) and isinstance(b, types.Pointer):
         return None
     if types.is_numeric(a) and types.is_numeric(b):
-        ev.mistyped(node, f"operands are of types '{a}' and '{b}'; convert one of them with @as")
+        message = f"operands are of types '{a}' and '{b}'; convert one of them with @as"
+        raise MistypedAtRunTime(ev.error(node, message).diagnostics)
     ev.mistyped(node, f"operands are of types '{a}' and '{b}', which have no common type")
 
 

@@ -11,6 +11,11 @@ class Mistyped(CslError):
     """A mistake that is one whatever the values are: types that do not fit, an assertion that never holds."""
 
 
+class MistypedAtRunTime(Mistyped):
+    """A mistake that is none if what it is about is known at compile time: an integer that may fit into another type,
+    an assertion that may never be come to."""
+
+
 class Refused(Mistyped):
     """An error that a library reports about the program that uses it, with a message of the library."""
 

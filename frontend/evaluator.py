@@ -26,7 +26,7 @@ from .addresses import pointer_word
 from .asking import Bodies, Journal, Results
 from .comptime_known import warn as warn_of_late
 from .emit import Builder, has_one_register
-from .errors import Ended, Mistyped
+from .errors import Ended, Mistyped, MistypedAtRunTime
 from .filter_ids import FilterIds
 from .frames import Frame
 from .modules import (
@@ -400,7 +400,8 @@ class Evaluator:
             return converted
         if type is types.FIFO or (isinstance(type, types.Descriptor) and source is types.FIFO):
             return value
-        self.mistyped(node, f"expected '{type}', found '{source}'{_advice(source, type)}")
+        kind = MistypedAtRunTime if types.is_integer(source) and types.is_integer(type) else Mistyped
+        raise kind(self.error(node, f"expected '{type}', found '{source}'{_advice(source, type)}").diagnostics)
 
     def place(self, node: syntax.Node) -> Place:
         """Return what an expression denotes: a variable, part of one, or a temporary with its value."""

@@ -7,8 +7,7 @@ too.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ def lint(session: Session, program: wse.ProgramOp) -> list[str]:
     files = [file for file in session.files.all() if not is_of_library(file.source)]
     order = {file.source.path: number for number, file in enumerate(files)}
     found = [
-        *_unnamed(files),
+        *_unnamed(session, files),
         *_unused_queues(session, files),
         *_never_used(session, program, files),
         *_mistaken(session),
@@ -53,20 +52,7 @@ class _Warning:
 # In the text
 
 
-def _names(files: Iterable[syntax.File]) -> Counter[str]:
-    """Count the names in expressions of files, fields of modules among them."""
-    found: Counter[str] = Counter()
-    for file in files:
-        for node in syntax.walk(file):
-            if isinstance(node, syntax.Name | syntax.Field):
-                found[node.name] += 1
-            elif isinstance(node, syntax.String):
-                # @field and @has_field take names as strings.
-                found[node.value.decode(errors="replace")] += 1
-    return found
-
-
-def _unnamed(files: Sequence[syntax.File]) -> Iterator[_Warning]:
+def _unnamed(session: Session, files: Sequence[syntax.File]) -> Iterator[_Warning]:
     """Yield warnings about tasks that nothing binds: their names are nowhere."""
     tasks = [
         (file.source, node)
@@ -74,9 +60,8 @@ def _unnamed(files: Sequence[syntax.File]) -> Iterator[_Warning]:
         for node in file.declarations
         if isinstance(node, syntax.Function) and node.keyword == "task" and not node.storage
     ]
-    names = _names(files) if tasks else Counter[str]()
     for source, node in tasks:
-        if not names[node.name]:
+        if not any(session.analyses.mentions(file)[node.name] for file in files):
             advice = "bind it to an id, as with @bind_local_task in a comptime block, or remove it"
             message = coded("unbound-task", f"task '{node.name}' is never bound; {advice}")
             yield _Warning(source, node.start, message)

@@ -23,11 +23,11 @@ BETWEEN_LOOKS = 64
 class Steps:
     """The steps of one compilation. `notice` is given a line now and then while it takes long."""
 
-    def __init__(self, notice: Callable[[str], None] | None) -> None:
+    def __init__(self, notice: Callable[[str], None] | None, limit: int | None = None) -> None:
         self.count = 0
         self.due = 0
         """When `look` is to be called."""
-        self._limit = environment.step_limit() or MAX_STEPS
+        self._limit = limit or environment.step_limit() or MAX_STEPS
         self._last = self._limit
         """The last step that is allowed."""
         self._loops: list[tuple[Source, syntax.Node, int]] = []

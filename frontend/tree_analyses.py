@@ -83,6 +83,17 @@ def _occurrences(node: syntax.Node) -> Counter[str]:
     return Counter(inner.name for inner in syntax.walk(node) if isinstance(inner, syntax.Name))
 
 
+def _mentions(file: syntax.Node) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for node in syntax.walk(file):
+        if isinstance(node, syntax.Name | syntax.Field):
+            found[node.name] += 1
+        elif isinstance(node, syntax.String):
+            # @field and @has_field take names as strings.
+            found[node.value.decode(errors="replace")] += 1
+    return found
+
+
 def _tail_calls(node: syntax.Node) -> frozenset[int]:
     """Return the identities of calls after which a function does nothing but return their result."""
     assert isinstance(node, syntax.Function)
@@ -153,6 +164,8 @@ class TreeAnalyses:
         """The names in an expression; None for one that calls a function."""
         self.names = CachedAnalysis(_occurrences)
         """How often each name is used in a function, type or file."""
+        self.mentions = CachedAnalysis(_mentions)
+        """How often each name is in expressions of a file, as a field or a string too."""
         self.traps = CachedAnalysis(_traps)
         """True if a file unmasks floating point exceptions."""
         self.labels: set[int] = set()

@@ -206,7 +206,8 @@ class Executor(Protocol):
 
     @property
     def reached(self) -> int:
-        """The latest cycle that anything has reached, tasks that wait included."""
+        """The latest cycle that anything has reached, tasks and operations that wait included: these, the end of the
+        elements that they have taken."""
         ...
 
     def counts(self) -> Counts:

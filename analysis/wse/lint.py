@@ -30,7 +30,7 @@ CODES = {
     "idle-task": "a task never runs",
     "unused-queue": "a queue is initialized, but nothing receives or is sent by it",
     "unwritten-variable": "a variable without initial value is read, but never written",
-    "unused-mistake": "a constant or variable that nothing uses could not be used",
+    "unused-mistake": "a constant, variable, function or task that nothing uses could not be used",
     "race": "memory is used while an asynchronous operation uses it, or a task cannot know its end",
     "mixed-floats": "floats are sent as one type and received as another",
 }

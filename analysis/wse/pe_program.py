@@ -437,7 +437,7 @@ class _Reader:
                 settings = self._ask("settings", op) if takes_registers else [op.settings]
                 ways = [way for way in settings if way is not None]
                 if not ways:
-                    yield skeleton.Operation(self._number(op))
+                    yield skeleton.Operation(self._number(op), waits=_may_wait(op))
                 else:
                     # What may be asynchronous goes on before it has ended.
                     completions = [end for way in ways for end in self._completions(way)]
@@ -492,6 +492,18 @@ class _Reader:
                 return normal, self._signals("unblock", task)
             case _:
                 return normal, ()
+
+
+def _may_wait(op: dsd.DsdOperation) -> bool:
+    """Return True if a synchronous operation may wait for wavelets or for a FIFO."""
+    for operand in op.table_operands:
+        owner = operand.owner
+        if isinstance(owner, dsr.GetDsrOp):
+            return True
+        type = owner.descriptor.type if isinstance(owner, dsr.LoadOp) else operand.type
+        if isinstance(type, dsd.FabinType | dsd.FifoType):
+            return True
+    return False
 
 
 def _least_trips(loop: scf.ForOp) -> int:

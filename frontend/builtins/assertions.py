@@ -8,7 +8,7 @@ from ...dialects import wse
 from .. import types
 from ..comptime_known import warn as warn_of_late
 from ..conversion import describe
-from ..errors import Refused
+from ..errors import MistypedAtRunTime, Refused
 from ..evaluator import Evaluator, Serial
 from ..registry import Table
 from ..types import Type
@@ -40,7 +40,7 @@ def _comptime_assert(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
     if not ev.data(condition, arguments[0], "the condition of @comptime_assert"):
         if ev.frame.module.is_library:
             raise Refused(ev.error(node, message).diagnostics)
-        ev.mistyped(node, f"comptime_assert failed: {message}")
+        raise MistypedAtRunTime(ev.error(node, f"comptime_assert failed: {message}").diagnostics)
     return VOID
 
 

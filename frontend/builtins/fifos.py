@@ -53,7 +53,7 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     options: dict[str, Attribute] = {}
     if len(arguments) == 2:
         options = _fifo_options(ev, arguments[1])
-    symbol = ev.pe.unique(f"{where.buffer.symbol}.fifo")
+    symbol = ev.pe.unique(_name(ev, node) or f"{where.buffer.symbol}.fifo")
     for name in ("register", "xdsr") if "register" in options else ():
         if any(other.properties.get(name) == options[name] for other in ev.pe.fifos):
             number = cast(IntegerAttr, options[name]).value.data
@@ -63,6 +63,16 @@ def _allocate_fifo(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
     op.location = location(ev.source, node)
     ev.pe.fifos.append(op)
     return Value(types.FIFO, FifoDescriptor(symbol, unit))
+
+
+def _name(ev: Evaluator, node: syntax.Builtin) -> str | None:
+    """Return the name of the global that a call is in the initializer of."""
+    module = ev.frame.module
+    for found in module.globals.values():
+        value = found.node.value if isinstance(found.node, syntax.Variable) else None
+        if value is not None and value.start <= node.start < value.end:
+            return module.symbol(found.node.name)
+    return None
 
 
 def _check_alignment(ev: Evaluator, node: syntax.Expression) -> None:

@@ -396,7 +396,8 @@ class Core:
         return Totals(*self._counts()[:4])
 
     def reached(self) -> int:
-        """Return the latest cycle that anything has reached, tasks that wait included."""
+        """Return the latest cycle that anything has reached, tasks and operations that wait included: these, the end of
+        the elements that they have taken."""
         return self._library.core_reached(self._handle)
 
     def observed(self) -> Counts | None:

@@ -134,13 +134,30 @@ static cycle last_end(const struct partitions *all) {
     return last;
 }
 
-/* Returns the latest cycle that anything has reached, tasks that wait included. */
+/* Returns the end of the elements that operations which wait in a queue have taken; 0 if they have none. */
+static cycle last_taken(const struct input *input, uint32_t place) {
+    if (input->form == SHORT_RECEIVE) {
+        return input->position > 0 ? input->move.time : 0;
+    }
+    cycle last = 0;
+    const struct open *open = input->form == SPELLED_OUT ? input->waiting : NULL;
+    for (; open != NULL; open = open->waits[input_at(open, place)]) {
+        last = open->position > 0 ? later(open->time, last) : last;
+    }
+    return last;
+}
+
+/* Returns the latest cycle that anything has reached, tasks and operations that wait included: these, the end of the
+ * elements that they have taken. */
 int64_t core_reached(const struct core *core) {
     cycle reached = last_end(core->partitions);
     for (uint64_t k = 0; k < (uint64_t)core->width * core->height; k++) {
         const struct pe *pe = core->pe_of[k];
-        if (pe != NULL && pe->is_busy && pe->now > reached) {
-            reached = pe->now;
+        for (uint32_t place = 0; pe != NULL && place < pe->class->input_count; place++) {
+            reached = later(reached, last_taken(&inputs_of(pe)[place], place));
+        }
+        if (pe != NULL && pe->is_busy) {
+            reached = later(reached, pe->now);
         }
     }
     return reached;

@@ -1234,6 +1234,7 @@ void poll(struct core *core, struct open *open, cycle time);
 void take_in_turn(struct core *core, struct open *open);
 void hand_over_later(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 void complete(struct core *core, struct open *open);
+static inline cycle later(cycle a, cycle b) { return a > b ? a : b; }
 static inline cycle head_time(const struct run *run) { return run->first + (cycle)run->taken * run->rate; }
 /* Updates when the task of a queue can take the next wavelet. */
 static inline void recount(struct pe *pe, uint32_t place) {

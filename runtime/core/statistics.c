@@ -267,8 +267,6 @@ static void forget_takes(struct fill *fill, cycle time) {
     }
 }
 
-static cycle later(cycle a, cycle b) { return a > b ? a : b; }
-
 /* Counts wavelets that are taken of a run, from the next one on: one every `rate` cycles from a time on. */
 void count_taking(struct core *core, const struct pe *pe, uint32_t place, const struct run *run, uint32_t count,
                   cycle time, cycle rate) {

@@ -635,8 +635,13 @@ class Machine:
         return Totals(cycles, self.wavelets, self.task_runs, self.steps)
 
     def reached(self) -> int:
-        """Return the latest cycle that anything has reached, tasks that wait included."""
-        return max([self.totals().cycles, *(pe.now for pe in self.pes.values() if pe.frame is not None)])
+        """Return the latest cycle that anything has reached, tasks and operations that wait included: these, the end of
+        the elements that they have taken."""
+        pes = self.pes.values()
+        ends = (side.queue for pe in pes for fifo in pe.fifos.values() for side in (fifo.reading, fifo.writing))
+        queues = (queue for pe in pes for queue in pe.inputs.values())
+        taken = (each.time for queue in (*queues, *ends) for each in queue.waiting if each.position > 0)
+        return max([self.totals().cycles, *(pe.now for pe in pes if pe.frame is not None), *taken])
 
     def printed(self) -> list[Printed]:
         """Return what programs have printed, in any order."""

@@ -134,6 +134,7 @@ def test_active_tasks_run_first() -> None:
 
 def certain(program: Program, *keys: str) -> set[tuple[str, str]]:
     concurrency = Concurrency(program)
+    keys = tuple(key for key in keys if any(key == each.key for each in program.operations()))
     return {(a, b) for a in keys for b in keys if a <= b and concurrency.certainly_overlap(a, b)}
 
 
@@ -145,6 +146,41 @@ def test_only_what_every_run_starts_together_is_certain() -> None:
         *((other, "d") for other in "bc"),
         *((other, "e") for other in "bcd"),
     }
+
+
+def receive(key: str) -> Operation:
+    return Operation(key, waits=True)
+
+
+def test_what_ends_while_the_task_waits_is_not_certain() -> None:
+    """A synchronous receive between two operations may last as long as the first: in line, in a function, in an arm."""
+    functions = {
+        "f": Function((Branch(((receive("g"),), ())),)),
+        "h": Function((Call("f"),)),
+        "s": Function((wait("x"),)),
+    }
+
+    def of(*body: Statement) -> set[tuple[str, str]]:
+        return certain(Program(functions={**functions, "main": Function(body, True)}), *"abw")
+
+    assert of(start("a"), receive("w"), start("b")) == {("a", "w")}
+    assert of(start("a"), wait("w"), start("b")) == {("a", "b"), ("a", "w")}
+    assert of(start("a"), Call("h"), start("b")) == set()
+    assert of(start("a"), Call("s"), start("b")) == {("a", "b")}
+    assert of(start("a"), Branch(((receive("w"),), ())), start("b")) == {("a", "w")}
+    assert of(receive("w"), start("a"), start("b")) == {("a", "b")}
+    assert of(start("a"), start("b"), receive("w")) == {("a", "b"), ("a", "w"), ("b", "w")}
+
+
+def test_a_loop_that_waits_each_trip_starts_nothing_twice() -> None:
+    def of(*body: Statement, trips: int = 2) -> set[tuple[str, str]]:
+        return certain(Program(functions={"main": Function((Loop(body, trips),), True)}), *"abw")
+
+    assert of(start("a"), receive("w")) == {("a", "w")}
+    assert of(receive("w"), start("a")) == {("a", "w")} - {("a", "w")}
+    assert of(start("a"), start("b"), receive("w")) == {("a", "b"), ("a", "w"), ("b", "w")}
+    assert of(start("a"), Loop((receive("w"),))) == {("a", "w")}
+    assert ("a", "a") in of(start("a"), wait("w"))
 
 
 def test_what_loops_start_twice_is_certain() -> None:

@@ -114,7 +114,7 @@ def test_actions(csl: Csl) -> None:
     )
     run = "fn main() void { facts[0] = @as(u16, @mov16(queue, three)); facts[1] = @as(u16, @mov16(into, queue)); }"
     assert csl.run(text + run, {"facts": "u16"}, arch="wse3")["facts"].tolist()[:2] == [1, 1]
-    with pytest.raises(LoomError, match=r"finds FIFO @room.fifo full on PE \(0, 0\), which its full_action"):
+    with pytest.raises(LoomError, match=r"finds FIFO @queue full on PE \(0, 0\), which its full_action"):
         csl.run(text + "fn main() void { @mov16(queue, all); }", {"facts": "u16"}, arch="wse3")
 
 

@@ -162,11 +162,58 @@ fn f() void { if (x == 0) { a[0] = @as(f32, even); } }
     csl.refuses(BEFORE + "var large: u16 = «70000»;\n" + used + RUN, "70000 does not fit", LAYOUT.replace("TX", "RAMP"))
 
 
+def test_mistakes_of_functions_that_nothing_names(csl: Csl) -> None:
+    """The first that a call would have whatever it passes; code that something names is judged where it is used."""
+    text = """
+fn one() void { a[0] = nothing; }
+fn called(k: f32) void { a[0] = k; }
+fn two(k: f32) void { called(k, k); }
+fn three(n: u16) void { var k: u16 = n; k = 70000; }
+fn four() i16 { @fmovs(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[i] }), 1.0, 2.0, 3.0); return 3.5; }
+fn five() i16 { return 3.5; }
+task t() void { @activate(absent); }
+fn f() void { }
+"""
+    why = "; it would be an error if anything used"
+    assert warnings(csl, text + RUN) == [
+        f"2: 'nothing' is not declared; declare it, or import the module that does{why} 'one' [unused-mistake]",
+        f"4: 'called' takes 1 argument, not 2{why} 'two' [unused-mistake]",
+        "5: 70000 does not fit in 'u16', which holds 0 to 65535; use a wider type, or @as to keep the low bits"
+        f"{why} 'three' [unused-mistake]",
+        f"6: @fmovs takes 2 or 3 arguments, not 4{why} 'four' [unused-mistake]",
+        f"7: expected 'i16', found 'comptime_float'; convert it with @as(i16, ...){why} 'five' [unused-mistake]",
+        "8: task 't' is never bound; bind it to an id, as with @bind_local_task in a comptime block, or remove it "
+        "[unbound-task]",
+        f"8: 'absent' is not declared; declare it, or import the module that does{why} 't' [unused-mistake]",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # What params rule out names it; generic; an extent that a call gives; a loop without an end; a branch by param.
+        "fn g() void { a[0] = nothing; }\nfn f() void { if (x == 7) { g(); } }",
+        "fn g(comptime T: type, z: T) T { return nothing; }\nfn f() void {}",
+        "fn g(n: i16) void { const d = @get_dsd(mem1d_dsd, .{ .base_address = &a, .extent = 4, .offset = n }); "
+        "@fmovs(d, 1.0); }\nfn f() void {}",
+        "fn g() u16 { comptime { var n: u32 = 0; while (true) : (n += 0) {} } return 1; }\nfn f() void {}",
+        "fn g() void { if (x == 7) { a[0] = nothing; } }\nfn f() void {}",
+        "fn g() void { a[0] = b[1]; }\nvar b: [4]f32;\nfn f() void {}",
+        # What is right if the arguments are known at compile time.
+        "fn g(n: u16) i16 { if (n < 3) { return n; } @comptime_assert(false); }\nfn f() void {}",
+    ],
+)  # fmt: skip
+def test_functions_that_nothing_names_may_be_right(csl: Csl, text: str) -> None:
+    assert warnings(csl, text + "\n" + RUN) == []
+
+
 def test_a_trial_leaves_no_trace(csl: Csl) -> None:
     """What is evaluated for its mistakes alone prints nothing, and uses no queue."""
     text = """
 fn shown() u16 { @comptime_print("no"); return 1; }
 const unused = shown();
+fn unnamed(k: f32) void { @comptime_print("no"); @fmovs(&a, k); @fmovs(d, 1.0); work(); work(); }
+fn work() void { for (@range(u16, 4)) |i| { a[i] = 2.0; @fmovs(&a[0], a[i]); } }
 const d = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = red, .input_queue = in });
 fn f() void {}
 comptime { @initialize_queue(in, .{ .color = red }); }

@@ -250,7 +250,7 @@ def test_faults_of_bursts(csl: Csl, config: str, said: str) -> None:
     if said == "empty":
         text = text.replace("@fmovs(fifo, source);", "@fmovs(fifo, @set_dsd_length(all, 3));")
     simulator = csl.start(text, {"given": "f32", "out": "f32", "bursts": "i16"}, arch="wse3", layout=LOOP_BACK)
-    with pytest.raises(LoomError, match=rf"finds FIFO @room.fifo {said} on PE \(0, 0\).*\(DSD-135\)") as caught:
+    with pytest.raises(LoomError, match=rf"finds FIFO @fifo {said} on PE \(0, 0\).*\(DSD-135\)") as caught:
         simulator.launch("main")
     name = "fmovs(fifo" if said == "full" else "fnegs("
     line = next(number for number, each in enumerate(text.splitlines(), 1) if name in each)
