@@ -22,7 +22,7 @@ from ..dialects import wse
 from ..dialects.machine.code import CodeOperation
 from ..dialects.machine.configuration import CONFIGURATION, configuration_attr
 from ..dialects.machine.sharing import Sharing
-from ..dialects.machine.source_names import set_source_name
+from ..dialects.machine.source_names import UNNAMED, set_source_name
 from . import (
     calls,
     control,
@@ -407,7 +407,7 @@ class Assembly:
         operations: list[Operation] = []
         for number in colors:
             operations.append(color := wse.ColorOp(color_symbol(number), number, changes=number in changing))
-            set_source_name(color, self.session.color_name(number))
+            set_source_name(color, self.session.color_name(number) or UNNAMED)
         operations += self.routers.operations()
         for (number, way), places in self.streams.items():
             operations.append(wse.HostStreamOp(color_symbol(number), wse.StreamWay(way), placement(places)))
@@ -456,9 +456,10 @@ class Assembly:
         self.used_colors |= pe.colors
         where = placement([(unit_class.columns, unit_class.rows)])
         for queue in operations:
-            if isinstance(queue, wse.QueueOp) and queue.queue_id is not None:
-                number = (isinstance(queue, wse.OutputQueueOp), queue.queue_id)
-                set_source_name(queue, pe.queue_names.get(number))
+            if isinstance(queue, wse.QueueOp):
+                is_output, number = isinstance(queue, wse.OutputQueueOp), queue.queue_id
+                written = None if number is None else pe.queue_names.get((is_output, number))
+                set_source_name(queue, written or UNNAMED)
         op = wse.PeOp(name, where, Region(Block(operations)), main_thread=pe.main_thread)
         settings = {at: value for at, value in pe.configuration.items() if at in session.target.settings}
         if settings:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..targets.wavelets import PORTS
 from .places import Unit
+from .wait_sentences import numbered
 
 
 class Unread(NamedTuple):
@@ -52,7 +53,7 @@ def in_queue(
     Of messages `room` are in the queue, the others before it.
     """
     wait, them = ("waits", "it") if count == 1 else ("wait", "them")
-    where = f"in input queue {queue} (id {number})"
+    where = f"in input queue {numbered(queue, number)}"
     if room is not None and count > room:
         state = f"{wait} for PE {place}, {room} {where} and {count - room} held back: nothing reads {them}"
     elif held:
@@ -69,8 +70,8 @@ def at_sender(label: str, place: Unit, count: int, queue: str, number: int) -> U
     """Return wavelets for an input queue that has taken what came, and whose senders find no room for more."""
     whose = "its" if count == 1 else "their"
     state = (
-        f"for input queue {queue} (id {number}) of PE {place} {_are(count)} still at {whose} sender: there is no room "
-        "on all ways"
+        f"for input queue {numbered(queue, number)} of PE {place} {_are(count)} still at {whose} sender: there is no "
+        "room on all ways"
     )
     return Unread(plain(label), place, count, plain(queue), None, label, state, is_behind=True)
 

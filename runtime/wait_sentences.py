@@ -21,9 +21,19 @@ def waiter(microthread: int | None, task: str, operation: str, where: str | None
     return f"{name}: {operation}{f' ({where})' if where else ''}"
 
 
+def numbered(queue: str, number: int) -> str:
+    """Return a queue with its id, which may be all that it is called by."""
+    return queue if queue == str(number) else f"{queue} (id {number})"
+
+
+def with_color(queue: str, number: int, color: str) -> str:
+    """Return a queue with its id and color."""
+    return f"{queue} (color {color})" if queue == str(number) else f"{queue} (id {number}, color {color})"
+
+
 def on_input_queue(who: str, queue: str, number: int, color: str, awaits: str) -> str:
     """Return that an operation waits for wavelets; `awaits` is "3 of 4 wavelets" or "a message"."""
-    return f"{who} waits on input queue {queue} (id {number}, color {color}) for {awaits}"
+    return f"{who} waits on input queue {with_color(queue, number, color)} for {awaits}"
 
 
 def on_output_queue(
@@ -32,7 +42,7 @@ def on_output_queue(
     """Return that an operation waits for room at the input queues that it sends to; the way there holds `held`."""
     way = "" if held is None else f", and no more than {held} wavelets fit on the way there"
     return (
-        f"{who} cannot send its {count} wavelets on output queue {queue} (id {number}, color {color}): input queue "
+        f"{who} cannot send its {count} wavelets on output queue {with_color(queue, number, color)}: input queue "
         f"{' or '.join(receivers)} at the other end is full and is not read{way}"
     )
 
@@ -40,7 +50,7 @@ def on_output_queue(
 def on_routers(who: str, queue: str, number: int, color: str, count: int) -> str:
     """Return that an operation waits for room at routers of a color with switches."""
     return (
-        f"{who} cannot send its {count} wavelets on output queue {queue} (id {number}, color {color}): the routers on "
+        f"{who} cannot send its {count} wavelets on output queue {with_color(queue, number, color)}: the routers on "
         "the way do not pass on those before them, and hold no more"
     )
 

@@ -323,13 +323,7 @@ class _Pe:
         first, end, step = bounds
         if first is None or end is None or step is None or step < 1:
             return state.meet(self._region(op.body, state, certain and not head, head))
-        trips = len(range(first, end, step))
-        for _ in range(min(trips, 2)):
-            # A second trip shows what meets operations of the trip before it.
-            before, state = state, self._region(op.body, state, certain, head)
-            if state == before:
-                break
-        return state
+        return self._region(op.body, state, certain, head) if first < end else state
 
     def _access(self, op: Operation, access: Access | None, state: _State) -> None:
         if access is not None:

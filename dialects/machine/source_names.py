@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Operation
 
 from ..building import string
 from ..symbols import symbol_name
 
 NAME = "loom.name"
+
+
+UNNAMED = ""
+"""The source name of a color or queue that the source calls by its id alone."""
 
 
 def set_source_name(op: Operation, name: str | None) -> None:
@@ -24,6 +30,12 @@ def source_name(op: Operation) -> str | None:
 
 
 def shown_name(op: Operation) -> str:
-    """Return what messages call a color or queue: 'its name' in the source, or @symbol where it has none there."""
+    """Return what messages call a color or queue: 'its name' in the source, its id if it has none there, or the @symbol
+    of what comes from no other source."""
     name = source_name(op)
-    return f"@{symbol_name(op)}" if name is None else f"'{name}'"
+    if name == UNNAMED:
+        for property in ("id", "queue_id", "color"):
+            number = op.properties.get(property)
+            if isinstance(number, IntegerAttr):
+                return str(cast("IntegerAttr[IntegerType]", number).value.data)
+    return f"'{name}'" if name else f"@{symbol_name(op)}"

@@ -78,7 +78,7 @@ comptime { @initialize_queue(@get_input_queue(1), .{ .color = other }); @bind_lo
         (
             route(0, "RAMP", "EAST") + route(1, "WEST", "RAMP"), SENDER + READER, 1,
             r"the route of color 'c' at PE \(1, 0\) \(LAYOUT:7:88\) sends them down the ramp, where the input "
-            r"queue reads another color \(@in1 color 'other'\)",
+            r"queue reads another color \(1 color 'other'\)",
         ),
     ],
     ids=[
@@ -164,7 +164,7 @@ def test_waits_for_ever(csl: Csl) -> None:
     }}
     """
     simulator = loomir.Simulator(loomir.compile(csl.layout(layout, text).module))
-    message = r"PE \(1, 0\): microthread \d: mov32 in @wait .* color 'c'\) for 1 of 2 wavelets"
+    message = r"PE \(1, 0\): microthread \d: mov32 in @wait .*color 'c'\) for 1 of 2 wavelets"
     with pytest.raises(loomir.Deadlock, match=message) as caught:
         simulator.launch("wait")
     assert caught.value.units == ((1, 0),) and caught.value.missing == 1
@@ -354,8 +354,8 @@ def test_a_queue_whose_color_nothing_routes(csl: Csl, arch: str, capsys: pytest.
     """
     csl.run(text, {"out": "i16"}, arch=arch)
     told = capsys.readouterr().err
-    assert "mov16 in @main receives color @c3, which no route brings to the ramp of PE (0, 0)" in told
-    assert "data task @t never starts: no route brings color @c4 to the ramp of any PE" in told
+    assert "mov16 in @main receives color 3, which no route brings to the ramp of PE (0, 0)" in told
+    assert "data task @t never starts: no route brings color 4 to the ramp of any PE" in told
 
 
 def test_five_data_tasks_beside_descriptors_on_five_queues(csl: Csl) -> None:

@@ -167,6 +167,7 @@ RIGHT = {
     "a function that waits": (f"{ENDED} fn wait() void {{ @mov16(high, from2); }}", "@mov16(low, from, .{ .async = true });\n @mov16(wire, given); @mov16(wire2, given);\n wait();\n out[0] = a[0];"),
     "a register that moves on": (ENDED, "@load_to_dsr(dest, @set_dsd_length(low, 2), .{ .save_address = true });\n @mov16(dest, 1);\n @mov16(dest, @set_dsd_length(from, 2), .{ .async = true });\n @mov16(wire, @set_dsd_length(given, 2));\n out[0] = a[1];"),
     "a receive of a length that is not known": (ENDED, "@mov16(low, @set_dsd_length(from, @as(u16, n - 5)), .{ .async = true, .activate = ended });\n @mov16(wire, @set_dsd_length(given, 1));\n out[0] = a[3];"),
+    "a loop that waits each trip": (f"{ENDED} fn wait() void {{ @mov16(high, from); }}", "for (@range(u16, 3)) |i| { @mov16(wire, given, .{ .async = true }); @mov16(low, from); b[i] = 7; @mov16(wire, given, .{ .async = true }); wait(); }"),
     "a register that holds the queue of another": (ENDED, "@load_to_dsr(dest, low); @load_to_dsr(dest, given);\n @mov16(dest, from, .{ .async = true, .activate = ended });\n @mov16(wire, high);\n out[0] = a[1];"),
 }  # fmt: skip
 

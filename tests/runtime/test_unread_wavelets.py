@@ -146,3 +146,21 @@ def test_a_deadlock_is_at_the_same_cycle_on_both(text: str, monkeypatch: pytest.
             load(parse(text)).run()
         cycles.add(caught.value.message.split(":")[0])
     assert len(cycles) == 1 and cycles != {"deadlock at cycle 0 (estimated)"}
+
+
+@pytest.mark.parametrize("executor", ["reference", "core"])
+@pytest.mark.parametrize("sent", [1, 2, 3])
+def test_the_cycle_of_a_deadlock_counts_what_receives_have_taken(
+    sent: int, executor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the one at which a receive of as many elements as come ends."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+
+    def text(wanted: int) -> str:
+        return program(receive(wanted), "1:").replace("[3]", f"[{sent}]").replace("extent 3", f"extent {sent}")
+
+    whole = load(parse(text(sent)))
+    whole.run()
+    with pytest.raises(Deadlock) as caught:
+        load(parse(text(7))).run()
+    assert caught.value.message.startswith(f"deadlock at cycle {whole.cycles} (estimated)")
