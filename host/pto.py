@@ -24,7 +24,7 @@ from ..diagnostics.findings import Finding, once_each
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
 from ..dialects.pto.kernels import Architecture, GetBlockIdxOp, GetBlockNumOp
-from ..dialects.pto.types import F8E8M0Type
+from ..dialects.pto.types import PackedType, element_bytes
 from ..dialects.scalar_types import element_dtype
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
@@ -403,8 +403,8 @@ def _check_bound(name: str, given: Argument | None, blocks: int) -> None:
 
 
 def _dtype_of(element: Attribute) -> np.dtype[Any] | None:
-    """Return the numpy type of elements in memory: scales of blocks are bytes."""
-    return np.dtype(np.uint8) if isinstance(element, F8E8M0Type) else element_dtype(element)
+    """Return the numpy type of elements in memory: those that only the dialect has are their bits."""
+    return np.dtype(f"u{element_bytes(element)}") if isinstance(element, PackedType) else element_dtype(element)
 
 
 def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:

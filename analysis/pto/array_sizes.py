@@ -12,12 +12,14 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.pto.attributes import Layout
 from ...dialects.pto.frontend_pipes import OpenPipeOp
 from ...dialects.pto.internal_pipes import InitializePipeOp
 from ...dialects.pto.memory import AddPtrOp, MakeTensorViewOp, constant_value
 from ...dialects.pto.types import PtrType, element_bytes
 from ...dialects.traversal import walk
 from ...operations import pipe_protocol
+from .scale_tensors import boxed_count, inferred_order
 
 
 def slot_arrays(module: ModuleOp) -> set[str]:
@@ -122,6 +124,9 @@ def _view(op: MakeTensorViewOp, itemsize: int) -> int | None:
         return None
     extents = [number for number in shape if number is not None]
     steps = [number for number in strides if number is not None]
+    order = inferred_order(op)
+    if order is not Layout.ND:
+        return itemsize * boxed_count(order, extents[0], extents[1])
     return itemsize * (1 + sum((extent - 1) * step for extent, step in zip(extents, steps, strict=True)))
 
 

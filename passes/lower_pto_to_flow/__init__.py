@@ -6,7 +6,7 @@ of this package lower operations on tiles and pipes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -32,6 +32,7 @@ from ...dialects.pto.kernels import (
     GetSubBlockNumOp,
     SectionCubeOp,
     SectionOp,
+    SyncAllOp,
     architecture_of,
     kernel_kind,
 )
@@ -60,7 +61,7 @@ class LowerPtoToFlowPass(ModulePass):
 
     `protocol` says how pipes wait for free slots: as one of the chips, or `ideal`, for each slot by itself. `blocks`
     is how many blocks there are, `lanes` how many vector cores each has: by default 2, or 1 where no tile is shared
-    and nothing asks for the number of a core.
+    and nothing asks for the number of a core; on a2a3 only where there are kernels of vector cores alone.
     """
 
     name = "lower-pto-to-flow"
@@ -225,7 +226,7 @@ class _Program:
     def _lanes(self) -> int:
         pipes = [op for core in _CORES for op in self.ends[core]]
         shared = next((op for op in pipes if is_shared(op)), None)
-        both = shared is not None or self.options.protocol == "a2a3"
+        both = shared is not None or (self.options.protocol == "a2a3" and self._mixes_cores(pipes))
         if self.options.lanes is None:
             return targets.LANES if both or self._asks_for_lanes() else 1
         if both and self.options.lanes < targets.LANES:
@@ -235,6 +236,14 @@ class _Program:
                 location_of(shared or self.kernels[0]),
             )
         return self.options.lanes
+
+    def _mixes_cores(self, pipes: Sequence[InitializePipeOp]) -> bool:
+        """Return True if a block is more than one vector core: kernels of vector cores alone are launched on one."""
+        return bool(pipes) or any(
+            self._runs_on(function, KernelKind.CUBE)
+            or any(isinstance(op, SyncAllOp) for op in _reachable(function, KernelKind.VECTOR))
+            for function in self.kernels
+        )
 
     def _asks_for_lanes(self) -> bool:
         """Return True if vector cores ask for their number."""

@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...analysis.pto.local_memory import called, tile_strides
 from ...analysis.pto.pipe_ends import refusal
+from ...analysis.pto.scale_tensors import inferred_order
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, KernelKind, Layout
 from ...dialects.pto.frontend_pipes import SetQuantOp
@@ -60,10 +61,11 @@ from ...dialects.pto.memory import (
     SubViewOp,
     TReshapeOp,
 )
-from ...dialects.pto.tiles import TileOperation, TPrintOp
+from ...dialects.pto.tiles import TCvtOp, TileOperation, TMovOp, TPrintOp
 from ...dialects.pto.types import PartitionTensorViewType, PipeType, TensorViewType, TileBufType, element_bytes
 from ...dialects.scalar_types import SCALAR_DIALECTS
 from ...targets.chip import BOX_ROWS, SCALE_BOX
+from . import packed_floats, scale_orders
 from .barriers import Barriers
 from .control_flow import ControlFlow, single_block
 from .emission import Emitter
@@ -191,6 +193,10 @@ class KernelLowering:
 
     def _operation(self, op: Operation) -> None:
         match op:
+            case TCvtOp() if packed_floats.converts(op):
+                packed_floats.convert(self.instructions, op)
+            case TMovOp() if scale_orders.orders_scales(op):
+                scale_orders.order_scales(self.instructions, op)
             case TileOperation():
                 self.tiles.lower(op)
             case InstructionOp():
@@ -333,8 +339,11 @@ class KernelLowering:
         )
         strides = tuple(self.handles.number(stride) for stride in op.strides)
         view = View(GLOBAL_MEMORY, tensor.element_type, self.handles.number(op.ptr), extents, strides)
+        order = inferred_order(op)
         layout = self._layout(op, view)
-        if layout is not Layout.ND:
+        if order is not Layout.ND:
+            view = replace(view, layout=order)
+        elif layout is not Layout.ND:
             # Its rows and columns are told by the places of its dimensions.
             missing = TENSOR_RANK - len(extents)
             view = replace(view, extents=(1,) * missing + extents, strides=(0,) * missing + strides, layout=layout)
@@ -368,7 +377,7 @@ class KernelLowering:
             self.emitter.within(
                 offset, extent, limit, "the partition stays within its tensor; correct offsets or sizes"
             )
-        if whole.layout is not Layout.ND:
+        if whole.layout is not Layout.ND and len(whole.extents) == TENSOR_RANK:
             missing = len(whole.extents) - len(extents)
             self.handles.bind(op.result, self.emitter.part(whole, [0] * missing + offsets, (1,) * missing + extents))
             return

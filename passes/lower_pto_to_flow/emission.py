@@ -18,7 +18,7 @@ from ...analysis.pto.pipe_ends import refusal
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import as_written, location_of
 from ...dialects import flow
-from ...dialects.pto.types import F8E8M0Type, element_bytes
+from ...dialects.pto.types import PackedType, element_bytes
 from ...operations import integers
 from .views import Number, View
 
@@ -28,6 +28,11 @@ _BYTE = IntegerType(8, Signedness.UNSIGNED)
 def _exact(kind: type[arith.SignlessIntegerBinaryOperation], left: int, right: int) -> int:
     """Return the result of an operation on constants; an address that overflows is an error."""
     return integers.OPERATIONS[kind.name].exact(left, right)
+
+
+def _is_byte(element: Attribute) -> bool:
+    """Return True for elements of a byte that only the dialect has: scales, pairs of 4-bit floats, tapered floats."""
+    return isinstance(element, PackedType) and element_bytes(element) == 1
 
 
 class Emitter:
@@ -223,7 +228,7 @@ class Emitter:
             self.value(view.address),
             view.extents,
             view.strides,
-            _BYTE if isinstance(view.element, F8E8M0Type) else view.element,
+            _BYTE if _is_byte(view.element) else view.element,
             view.entry,
             None if owner is None else flow.Owner(owner[0], self.value(owner[1])),
         )
@@ -255,10 +260,10 @@ class Emitter:
         sources: list[View | SSAValue],
         options: dict[str, Attribute] | None = None,
     ) -> None:
-        """Apply a tile function to views and numbers; scales of blocks are only copied, as bytes."""
+        """Apply a tile function to views and numbers; those that the engine lacks are copied, as bytes."""
         views = [destination, *(source for source in sources if isinstance(source, View))]
-        if any(isinstance(view.element, F8E8M0Type) for view in views):
-            if function != "copy" or not all(isinstance(view.element, F8E8M0Type) for view in views):
-                raise refusal(self.at, "computes with !pto.f8E8M0, which is for scales of blocks alone; copy them only")
+        byte = next((view.element for view in views if _is_byte(view.element)), None)
+        if byte is not None and (function != "copy" or any(view.element != byte for view in views)):
+            raise refusal(self.at, f"computes with {byte}, which is only moved, converted, and in scaled products")
         operands = [self.tile(source) if isinstance(source, View) else source for source in sources]
         self.append(flow.TileApplyOp(function, self.tile(destination), operands, options))

@@ -1,16 +1,21 @@
-"""Products of matrices whose blocks of 32 elements have scales: in f32, each block times its scale."""
+"""Products of matrices whose blocks of 32 elements have scales: in f32, each block times its scale.
+
+Tiles of pairs of 4-bit floats count pairs, which are two elements along K: columns of the left matrix, rows of the
+right one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import f32, i32
+from xdsl.dialects.builtin import f16, f32, i32
 
 from ...analysis.pto.pipe_ends import refusal
 from ...dialects.pto.instructions import InstructionOp
 from ...dialects.pto.types import F8E8M0Type
 from ...targets.tile_limits import SCALED
 from .instruction_context import Instructions, Scratch, shape_of
+from .packed_floats import format_of, unpack
 from .tile_operations import ui8
 from .views import Number, View
 
@@ -49,6 +54,10 @@ def _scaled(
     """Return a matrix as f32, its elements times the scales of their blocks along rows (0) or columns (1)."""
     emitter = kernel.emitter
     source, room = replace(kernel.view(op, name), extents=extents), list(shape_of(op, name))
+    if format_of(source.element) is not None:
+        source = unpack(kernel, scratch, source, shape_of(op, name), along)
+        extents = (source.extents[0], source.extents[1])
+        room[along] *= 2
     blocks = emitter.divide(emitter.add(extents[along], SCALED - 1), SCALED)
     most = -(-room[along] // SCALED)
     room[along] = most * SCALED
@@ -75,12 +84,22 @@ def _scaled(
 def _factors(
     kernel: Instructions, op: InstructionOp, scratch: Scratch, name: str, extents: tuple[Number, Number]
 ) -> View:
-    """Return scales as f32: two to the power of a byte less 127; 255 is not a number."""
+    """Return scales as f32: two to the power of a byte less 127, where 255 is not a number; an f16 is the scale."""
     emitter, scales, room = kernel.emitter, kernel.view(op, name), shape_of(op, name)
-    if not isinstance(scales.element, F8E8M0Type):
-        raise refusal(op, f"has scales of {scales.element}, whose meaning the documents leave open; use !pto.f8E8M0")
+    if not isinstance(scales.element, F8E8M0Type) and scales.element != f16:
+        raise refusal(op, f"has scales of {scales.element}; use !pto.f8E8M0, or f16")
     for number, limit, what in zip(extents, room, ("rows", "columns"), strict=True):
+        if isinstance(number, int) and number > limit:
+            raise refusal(
+                op,
+                f"has {limit} {what} of scales in {name}, and {number} blocks of {SCALED} elements; give a scale for "
+                "each block: pairs of 4-bit floats are two elements along K",
+            )
         emitter.at_most(number, limit, f"{name} of {op.name} has {what} for all blocks")
+    if scales.element == f16:
+        factors = scratch.view(f32, extents, room)
+        emitter.apply("copy", factors, [replace(scales, extents=extents)])
+        return factors
     words, is_none = scratch.view(i32, extents, room), scratch.bits(extents, room)
     emitter.apply("copy", words, [replace(scales, element=ui8, extents=extents)])
     emitter.apply("compare_equal", is_none, [words, emitter.constant((1 << 8) - 1)])

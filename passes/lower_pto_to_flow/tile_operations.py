@@ -46,9 +46,10 @@ from ...dialects.pto.types import PtrType, TileBufType, element_bytes
 from ...operations import integers
 from ...operations.pto_tiles import Operand
 from ...operations.tile_functions import COMPARISONS, FUNCTIONS
+from ...targets.chip import SCALE_BOX
 from .emission import Emitter
 from .handles import Handles, lowered
-from .views import GLOBAL_MEMORY, Number, View, in_order_of_matrix, known
+from .views import GLOBAL_MEMORY, TENSOR_RANK, Number, View, in_order_of_matrix, known
 
 ui8, ui16, ui32, ui64 = (IntegerType(bits, Signedness.UNSIGNED) for bits in (8, 16, 32, 64))
 
@@ -58,7 +59,7 @@ CONVERTER = "fixpipe"
 _FACTOR_BYTES = 8
 """Bytes of the scales of columns that are integers."""
 
-_ROUNDINGS = {
+ROUNDINGS = {
     RoundMode.RINT: "rint",
     RoundMode.CAST_RINT: "rint",
     RoundMode.ROUND: "round",
@@ -147,11 +148,45 @@ class TileOperations:
         pads = op.pad_mode is not None and op.pad_mode.data is PadMode.VALUE and op.pad_value is not None
         if pads and op.pad_value is not None:
             self.emitter.apply("fill", target, [self.handles.value(op.pad_value)])
+        if source.layout is not Layout.ND and len(source.extents) < TENSOR_RANK:
+            self._load_boxes(target, source)
+            return
         if source.layout is not Layout.ND:
             source = self._matrix(op, source, target)
         elif pads and len(target.extents) == len(source.extents):
             target = replace(target, extents=source.extents)
         self._copy(op, target, source)
+
+    def _load_boxes(self, target: View, source: View) -> None:
+        """Load scales in boxes of 16 x 2, behind each other along the side of two first; the last ones are whole."""
+        emitter, sides = self.emitter, (0, 1) if source.layout is Layout.MX_A_ZZ else (1, 0)
+        (long, short), (down, across) = ([view[side] for side in sides] for view in (source.extents, target.strides))
+        height, width = SCALE_BOX
+        size = height * width
+        pitch = emitter.multiply(emitter.divide(emitter.add(short, width - 1), width), size)
+        for along_long in self._pieces(long, height):
+            for along_short in self._pieces(short, width):
+                (boxes, rows, first), (others, columns, place) = along_long, along_short
+                extents = (boxes, rows, others, columns)
+                if 0 in extents:
+                    continue
+                skipped = emitter.add(emitter.multiply(first, pitch), emitter.multiply(place, size))
+                origin = emitter.add(
+                    emitter.multiply(emitter.multiply(first, height), down),
+                    emitter.multiply(emitter.multiply(place, width), across),
+                )
+                strides = (emitter.multiply(down, height), down, emitter.multiply(across, width), across)
+                emitter.apply(
+                    "copy",
+                    replace(target, address=emitter.add(target.address, origin), extents=extents, strides=strides),
+                    [replace(source, address=emitter.add(source.address, skipped), extents=extents,
+                             strides=(pitch, width, size, 1), layout=Layout.ND)],
+                )  # fmt: skip
+
+    def _pieces(self, extent: Number, size: int) -> list[tuple[Number, Number, Number]]:
+        """Return whole boxes and the rest of an extent: how many boxes, their extent, and the boxes before them."""
+        whole = self.emitter.divide(extent, size)
+        return [(whole, size, 0), (1, self.emitter.remainder(extent, size), whole)]
 
     def _matrix(self, op: Operation, tensor: View, tile: View) -> View:
         """Return a tensor as the rows and columns of a tile, in the order of its layout."""
@@ -185,7 +220,7 @@ class TileOperations:
                 op, f"rounds by ODD from {source} to {result}, which the chips support only from f32 to f16; use RINT"
             )
         if mode is not RoundMode.CAST_RINT or source == result:
-            options["rounding"] = StringAttr(_ROUNDINGS[mode])
+            options["rounding"] = StringAttr(ROUNDINGS[mode])
         if op.sat_mode is not None and op.sat_mode.data is SaturationMode.ON:
             options["saturate"] = UnitAttr()
         elif to_integer:

@@ -59,7 +59,8 @@ class View:
     bound: Number = 1
     """0 where a pipe has not yet given it this place."""
     layout: Layout = Layout.ND
-    """Which of the dimensions of a tensor are rows; a tensor with another layout has five."""
+    """Which of the dimensions of a tensor are rows; a tensor with another layout has five, or two whose scales are in
+    boxes."""
 
 
 @dataclass(frozen=True)

@@ -380,11 +380,6 @@ def test_blocks_with_an_element_that_is_not_a_number(monkeypatch: pytest.MonkeyP
     assert (found["out"][:, is_none] & 0x7F == 0x7F).all() and (found["out"][:, ~is_none] == 0x78).all()
 
 
-def test_other_scales_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(LoomError, match="has scales in another order, or not by ocp"):
-        run(monkeypatch, QUANTIZED + ", quantScaleAlg = #pto<quant_scale_alg nv>}", quantized_arrays())
-
-
 # Mistakes
 
 

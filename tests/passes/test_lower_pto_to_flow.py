@@ -297,17 +297,20 @@ def test_public_files_lower(path: Path) -> None:
 
 
 def test_elements_that_cannot_be_computed_with(tmp_path: Path) -> None:
-    """A type the engine has no numbers for is refused where a tile of it is made."""
+    """Elements that the engine has no numbers of are moved, and refused where something is computed with them."""
     path = tmp_path / "hif8.pto"
     path.write_text(
         """func.func @k() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %t = pto.alloc_tile : !pto.tile_buf<vec, 16x32x!pto.hif8>
+  %f = pto.alloc_tile : !pto.tile_buf<vec, 16x32xf32>
   pto.tmov ins(%t : !pto.tile_buf<vec, 16x32x!pto.hif8>) outs(%t : !pto.tile_buf<vec, 16x32x!pto.hif8>)
+  pto.tcvt ins(%t : !pto.tile_buf<vec, 16x32x!pto.hif8>) outs(%f : !pto.tile_buf<vec, 16x32xf32>)
   return
 }
 """
     )
-    with pytest.raises(LoomError, match=r"hif8\.pto:\d+:\d+: error: a tile cannot hold !pto\.hif8; use floats"):
+    message = r"hif8\.pto:5:3: error: 'pto.tcvt' op computes with !pto\.hif8, which is only moved"
+    with pytest.raises(LoomError, match=message):
         pto.Program(path)
 
 

@@ -163,6 +163,14 @@ def scales_of(extent: int) -> int:
     return -(-extent // SCALED) if known(extent) else DYNAMIC
 
 
+def _are_for_pairs(operand: TileBufType, found: int, pairs: int) -> bool:
+    """Return True for scales of 32 elements each of what has `pairs` of 4-bit floats along K.
+
+    Wider than PTOAS, which asks for a scale for each 32 columns, though a column is two elements.
+    """
+    return is_float4(operand.element_type) and known(pairs) and found == -(-2 * pairs // SCALED)
+
+
 def _scales(tiles: Tiles, name: str, left: TileBufType, right: TileBufType) -> None:
     scale, is_left = tiles.tile(name), name == "a_scale"
     for found, first, second, what in (
@@ -170,6 +178,8 @@ def _scales(tiles: Tiles, name: str, left: TileBufType, right: TileBufType) -> N
         (scale.valid_shape, left.valid_shape, right.valid_shape, "valid_shape"),
     ):
         count = scales_of(first[1])
+        if _are_for_pairs(left, found[1 if is_left else 0], first[1]):
+            count = found[1 if is_left else 0]
         wanted = (first[0], count) if is_left else (count, second[1])
         if any(map(differ, found, wanted)):
             tiles.fail(f"expects {name} {what} to be {'[M, ceil(K/32)]' if is_left else '[ceil(K/32), N]'}")
@@ -181,6 +191,8 @@ def _scales(tiles: Tiles, name: str, left: TileBufType, right: TileBufType) -> N
 def _scales_of_row(tiles: Tiles, name: str, left: TileBufType, right: TileBufType) -> None:
     scale, count = tiles.tile(name), scales_of(left.valid_shape[1])
     is_left = name == "a_scale"
+    if _are_for_pairs(left, scale.valid_shape[1 if is_left else 0], left.valid_shape[1]):
+        count = scale.valid_shape[1 if is_left else 0]
     whole = (left.valid_shape[0], count) if is_left else (count, right.columns)
     valid = (left.valid_shape[0], count) if is_left else (count, right.valid_shape[1])
     if any(map(differ, (*scale.shape, *scale.valid_shape), (*whole, *valid))):
@@ -205,11 +217,12 @@ def scale_address(tiles: Tiles) -> None:
     if source.location not in (AddressSpace.LEFT, AddressSpace.RIGHT):
         tiles.fail("expects src to be in the left or right address space")
     tiles.in_space("dst", AddressSpace.SCALING)
-    if source.location is AddressSpace.LEFT:
-        count = scales_of(source.valid_shape[1])
+    is_left = source.location is AddressSpace.LEFT
+    pairs, given = source.valid_shape[1 if is_left else 0], scale.valid_shape[1 if is_left else 0]
+    count = given if _are_for_pairs(source, given, pairs) else scales_of(pairs)
+    if is_left:
         wanted, text = (source.rows, count, source.valid_shape[0], count), "[M, ceil(K/32)]"
     else:
-        count = scales_of(source.valid_shape[0])
         wanted, text = (count, source.columns, count, source.valid_shape[1]), "[ceil(K/32), N]"
     if any(map(differ, (*scale.shape, *scale.valid_shape), wanted)):
         tiles.fail(f"expects dst shape/valid_shape to be {text}")
