@@ -35,6 +35,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, cast
 
 from .skeleton import (
@@ -61,12 +62,18 @@ class Concurrency:
     def __init__(self, program: Program):
         self._keys = list(dict.fromkeys(operation.key for operation in program.operations()))
         self._numbers = {key: number for number, key in enumerate(self._keys)}
+        loops = (each for body in program.bodies() for each in statements(body) if isinstance(each, Loop))
+        self._loops = {loop.key: number for number, loop in enumerate(loops)}
         self._relations = _relations_of(*_numbered(program, self._numbers))
 
     def overlapping(self, key: Hashable) -> tuple[Hashable, ...]:
         """Return the operations that may be under way while `key` is, in order of appearance; `key` itself is one if it
         may be issued again before it has ended."""
         return tuple(self._keys[other] for other in self._relations.may[self._numbers[key]])
+
+    def before(self, loop: Hashable) -> tuple[Hashable, ...]:
+        """Return the operations that may be under way when the loop with a key is entered, in order of appearance."""
+        return tuple(self._keys[number] for number in self._relations.before[self._loops[loop]])
 
     def certainly_overlap(self, first: Hashable, second: Hashable) -> bool:
         """Return True if every run that issues both has them under way together, whatever their timing."""
@@ -85,8 +92,9 @@ _Functions = tuple[tuple[Hashable, Function], ...]
 
 
 def _numbered(program: Program, numbers: Mapping[Hashable, int]) -> tuple[_Tasks, _Functions]:
-    """Return a program whose operations are called by their numbers: equal for programs that differ only in what they
-    compute, as those of one file for different PEs mostly do."""
+    """Return a program whose operations and loops are called by their numbers: equal for programs that differ only in
+    what they compute, as those of one file for different PEs mostly do."""
+    loops = count()
 
     def body(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
         return tuple(map(statement, statements))
@@ -98,7 +106,8 @@ def _numbered(program: Program, numbers: Mapping[Hashable, int]) -> tuple[_Tasks
             case Branch():
                 return Branch(tuple(map(body, one.arms)), one.separate)
             case Loop():
-                return Loop(body(one.body), one.at_least)
+                number = next(loops)
+                return Loop(body(one.body), one.at_least, number)
             case _:
                 return one
 
@@ -124,6 +133,10 @@ class _Relations:
         self.may: dict[int, tuple[int, ...]] = {
             number: tuple(sorted(places[other] for other in _members(related[place] & mask)))
             for place, number in places.items()
+        }
+        self.before: dict[int, tuple[int, ...]] = {
+            loop: tuple(sorted(places[other] for other in _members(related[place] & mask)))
+            for loop, place in net.before_loop.items()
         }
 
     def certainly_overlap(self, first: int, second: int) -> bool:
@@ -163,6 +176,7 @@ class _Net:
         self._count = 0
         self._transitions: list[_Transition] = []
         self.under_way: dict[Hashable, int] = {}
+        self.before_loop: dict[int, int] = {}
         self._program = program
         self._idle = self._place()
         self._host = self._place()
@@ -242,6 +256,7 @@ class _Net:
                 for arm in statement.arms:
                     self._connect(here, arm, following)
             case Loop():
+                self.before_loop[cast(int, statement.key)] = here
                 entry, last = self._place(), self._place()
                 self._add((here,), (entry,))
                 self._connect(entry, statement.body, last)

@@ -6,8 +6,12 @@ asynchronous operation holds its registers from its issue to its end, so those t
 something else is loaded there, and an operand that is still held is not loaded again. What a loop uses and does not
 change is loaded once before it, if enough registers are free. Callees are planned before their callers: a call
 invalidates the registers that its function loads, and a recursive call all of them. At the start of a task no register
-is known, since other tasks load them too; tasks do not interrupt each other. An asynchronous operation therefore always
-loads its registers: no register that was loaded in the same task is free again before its end.
+is known, since other tasks load them too; tasks do not interrupt each other.
+
+The registers of an asynchronous operation are its own. It loads them where it is issued, unless what it needs has been
+loaded there before, in the same task: an operation leaves its registers as they are. Before a loop it loads them only
+if no operation that uses one of them can be under way there. A synchronous operation reads them too, if none can be
+under way meanwhile.
 
 Operations and descriptors are hashable keys; the module knows neither IR nor machine, only how large each file is.
 """
@@ -229,8 +233,26 @@ def fewest_to_end(error: OutOfRegisters, needed: Mapping[Hashable, int], size: i
     return [op for op in error.live if op in found]
 
 
-_Cache = dict[tuple[File, Hashable], Load]
-"""Descriptors that registers hold, least recently used first, by file and descriptor."""
+_Key = tuple[File, Hashable, tuple[Register, ...]]
+_Cache = dict[_Key, Load]
+"""Descriptors that registers hold, least recently used first, by file and descriptor, and by the registers if these are
+those of an asynchronous operation."""
+
+
+def _key_of(demand: Demand, cache: _Cache, busy: Collection[Register]) -> _Key | None:
+    """Return where the cache has a descriptor, in registers that no asynchronous operation may be using."""
+    for key, load in cache.items():
+        if key[:2] == (demand.file, demand.descriptor) and not any(register in busy for register in load.registers):
+            return key
+    return None
+
+
+def _loaded_there(demand: Demand, registers: Sequence[Register], cache: _Cache) -> Load | None:
+    """Return the load that has put a descriptor into just these registers."""
+    for key, load in cache.items():
+        if key[:2] == (demand.file, demand.descriptor) and load.registers == registers:
+            return load
+    return None
 
 
 class _Planner:
@@ -289,10 +311,18 @@ class _Planner:
     def _asynchronous(self, operation: Operation, cache: _Cache) -> None:
         for position, demand in enumerate(self._demands[operation.key]):
             registers = self._held[operation.key][position]
-            self._evict(cache, registers)
-            load = Load(demand, operation.key, registers)
-            self.plan.loads.append(load)
+            load = _loaded_there(demand, registers, cache)
+            if load is None:
+                load = self._load_into(demand, operation.key, registers, cache)
             self.plan.operands[operation.key, position] = load
+
+    def _load_into(self, demand: Demand, before: Hashable, registers: list[Register], cache: _Cache) -> Load:
+        """Load the registers of an asynchronous operation."""
+        self._evict(cache, registers)
+        load = Load(demand, before, registers)
+        cache[demand.file, demand.descriptor, tuple(registers)] = load
+        self.plan.loads.append(load)
+        return load
 
     def _synchronous(self, operation: Operation, cache: _Cache) -> None:
         busy = self._busy([operation.key])
@@ -300,9 +330,9 @@ class _Planner:
         wanted = list(enumerate(self._demands.get(operation.key, ())))
         # What is held already comes first, so that loading the rest does not throw it out.
         for position, demand in wanted:
-            load = cache.pop((demand.file, demand.descriptor), None)
-            if load is not None:
-                cache[demand.file, demand.descriptor] = load
+            key = _key_of(demand, cache, busy)
+            if key is not None:
+                load = cache[key] = cache.pop(key)
                 used.append(load)
                 self.plan.operands[operation.key, position] = load
         for position, demand in wanted:
@@ -330,7 +360,7 @@ class _Planner:
             self._evict(cache, [register])
             registers.append(register)
         load = Load(demand, before, registers)
-        cache[demand.file, demand.descriptor] = load
+        cache[demand.file, demand.descriptor, ()] = load
         self.plan.loads.append(load)
         return load
 
@@ -393,11 +423,16 @@ class _Planner:
                 reserve[file] = max(reserve[file], count)
         pinned: _Cache = {key: load for key, load in cache.items() if load in self._pinned}
         for operation in operations:
-            if operation.key in self._held:
-                continue
-            for demand in self._demands.get(operation.key, ()):
-                key: tuple[File, Hashable] = (demand.file, demand.descriptor)
-                if key in pinned or loop.key is None or not self._is_invariant(loop.key, demand.descriptor):
+            for position, demand in enumerate(self._demands.get(operation.key, ())):
+                if loop.key is None or not self._is_invariant(loop.key, demand.descriptor):
+                    continue
+                if operation.key in self._held:
+                    others = [other.key for other in operations if other.key != operation.key]
+                    own = self._held[operation.key][position]
+                    if not written.intersection(own) and not self._takes_another(others, demand, own):
+                        self._pin_held(loop, demand, own, busy, reserve, cache, pinned)
+                    continue
+                if _key_of(demand, pinned, busy) is not None:
                     continue
                 kept = {register for load in pinned.values() for register in load.registers}
                 units = demand.units()
@@ -407,11 +442,49 @@ class _Planner:
                 }
                 if any(free[file] - units.count(file) < reserve[file] for file in units):
                     continue
-                load = cache.get(key)
-                if load is None or any(register in busy for register in load.registers):
+                key = _key_of(demand, cache, busy)
+                if key is None:
                     load = self._load(demand, loop.key, operation.key, cache, busy, list(pinned.values()))
+                    key = demand.file, demand.descriptor, ()
+                else:
+                    load = cache[key]
                 pinned[key] = load
         return pinned
+
+    def _takes_another(self, operations: Iterable[Hashable], demand: Demand, registers: Sequence[Register]) -> bool:
+        """Return True if one of the operations holds some of the registers for another descriptor."""
+        return any(
+            not set(registers).isdisjoint(held) and (held != registers or other != demand)
+            for operation in operations
+            if operation in self._held
+            for other, held in zip(self._demands[operation], self._held[operation], strict=True)
+        )
+
+    def _pin_held(
+        self,
+        loop: Loop,
+        demand: Demand,
+        registers: list[Register],
+        busy: set[Register],
+        reserve: Mapping[File, int],
+        cache: _Cache,
+        pinned: _Cache,
+    ) -> None:
+        """Load the registers of an asynchronous operation before a loop if nothing can be under way that uses them,
+        and enough is left."""
+        key = demand.file, demand.descriptor, tuple(registers)
+        load = _loaded_there(demand, registers, cache)
+        kept = {register for load in pinned.values() for register in load.registers}
+        if load is None:
+            under_way = self._registers_held(self._concurrency.before(loop.key))
+            free: dict[File, int] = {
+                file: sum((file, n) not in kept and (file, n) not in busy for n in self._files[file])
+                for file in demand.units()
+            }
+            if not kept.union(under_way).isdisjoint(registers) or any(free[file] < reserve[file] for file in free):
+                return
+            load = self._load_into(demand, loop.key, registers, cache)
+        pinned[key] = load
 
     def _evict(self, cache: _Cache, registers: Collection[Register]) -> None:
         for key in [key for key, load in cache.items() if any(register in registers for register in load.registers)]:
@@ -419,13 +492,11 @@ class _Planner:
 
     def _busy(self, keys: Iterable[Hashable]) -> set[Register]:
         """Return the registers that asynchronous operations may hold while the operations `keys` run."""
-        return {
-            register
-            for key in keys
-            for other in self._concurrency.overlapping(key)
-            for registers in self._held.get(other, ())
-            for register in registers
-        }
+        return self._registers_held(other for key in keys for other in self._concurrency.overlapping(key))
+
+    def _registers_held(self, operations: Iterable[Hashable]) -> set[Register]:
+        """Return the registers of asynchronous operations."""
+        return {register for key in operations for registers in self._held.get(key, ()) for register in registers}
 
     def _holders(self, file: File, operation: Hashable) -> tuple[Hashable, ...]:
         return tuple(

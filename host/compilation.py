@@ -51,6 +51,7 @@ PIPELINE = (
     "dsr-forward-loads",
     "dsd-assign-queues",
     "dsd-assign-microthreads",
+    "dsd-hoist-descriptors",
     "dsr-allocate",
     "lower-to-flow",
 )

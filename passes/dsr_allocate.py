@@ -51,7 +51,8 @@ class DsrAllocatePass(ModulePass):
     DSR-002); a mem4d also takes an XDSR and its stride registers (DSR-005, DSR-061, DSR-064). The descriptors
     themselves remain, as what is loaded. A load is left out where the register still holds the descriptor, and
     is before a loop that does not change it; calls lose what their functions load. An asynchronous operation keeps
-    its registers until it has ended; its settings move to the loads of its fabric operands (DSD-182, DSD-194).
+    its registers until it has ended, and nothing is loaded there meanwhile; its settings move to the loads of its
+    fabric operands (DSD-182, DSD-194).
 
     Registers that the program names itself are left alone, those it leaves open are numbered. A file with too few
     registers is an error that names what is live.
@@ -136,13 +137,14 @@ class _Allocation:
         home, items = code.bodies.home(code.members[name]), code.items(name)
         found = self._needs.get((home, items))
         if found is None:
-            numbers: dict[SSAValue, int] = {}
+            # What is loaded of a fabric descriptor has the settings of the operation in it.
+            numbers: dict[tuple[SSAValue, dsd.AsyncAttr | None], int] = {}
             demands: list[tuple[int, tuple[Demand, ...]]] = []
             microthreads: list[tuple[int, int]] = []
             for number, op in enumerate(items):
                 if isinstance(op, dsd.DescriptorOperation):
                     wanted = [
-                        replace(demand, descriptor=numbers.setdefault(operand, len(numbers)))
+                        replace(demand, descriptor=numbers.setdefault((operand, _settings(op, operand)), len(numbers)))
                         for operand, demand in _demands(op)
                     ]
                     demands.append((number, tuple(wanted)))
@@ -150,7 +152,10 @@ class _Allocation:
                         microthreads.append((number, op.settings.microthread))
             loops = [(number, op) for number, op in enumerate(items) if not isinstance(op, dsd.DsdOperation)]
             invariant = [
-                (loop, number) for loop, op in loops for value, number in numbers.items() if _is_invariant(op, value)
+                (loop, number)
+                for loop, op in loops
+                for (value, _), number in numbers.items()
+                if _is_invariant(op, value)
             ]
             found = _Needs(tuple(demands), tuple(microthreads), tuple(invariant))
             self._needs[home, items] = found
@@ -243,6 +248,11 @@ def _demands(op: dsd.DescriptorOperation) -> Iterator[tuple[SSAValue, Demand]]:
         yield operand, Demand(operand, file, dsr.needs_xdsr(type), strides)
 
 
+def _settings(op: dsd.DescriptorOperation, operand: SSAValue) -> dsd.AsyncAttr | None:
+    """Return the settings that the load of an operand has: those of its operation, if it is a fabric descriptor."""
+    return op.settings if isinstance(operand.type, dsd.FabricDescriptorType) else None
+
+
 def _is_invariant(loop: object, descriptor: object) -> bool:
     """Return True if a descriptor is made outside a loop."""
     owner = cast(SSAValue, descriptor).owner
@@ -274,7 +284,7 @@ def _write(written: _Written, items: Sequence[Operation]) -> None:
             cast("type[dsr.DescriptorRegisterType]", _FILES[file]).get(type.element_type, number),
             xdsr=extras.pop(0) if dsr.needs_xdsr(type) else None,
             srs=extras,
-            asynchronous=op.settings if isinstance(type, dsd.FabricDescriptorType) else None,
+            asynchronous=_settings(op, descriptor),
         )
         for inserted in (*gets, new):
             inserted.location = op.location

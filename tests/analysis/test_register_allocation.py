@@ -124,8 +124,8 @@ class Machine:
             assert all(number < SIZES[file] for file, number in load.registers)
             for register in load.registers:
                 assert self.registers[register] == (demand.descriptor, generation), operation
+                assert register not in self.locked, f"{operation} reads what {self.locked[register]} still uses"
                 if operation.asynchronous:
-                    assert register not in self.locked
                     self.locked[register] = operation.key
         if operation.asynchronous:
             self.running.append(operation)
@@ -291,6 +291,52 @@ def test_an_asynchronous_operation_holds_its_registers_until_it_ends() -> None:
     plan = plan_registers(program, {key: [one(key)] for key in "abc"}, SIZES)
     number = {key: plan.operands[key, 0].registers[0][1] for key in "abc"}
     assert number["a"] == number["b"] != number["c"]
+
+
+def loads_of(body: tuple[Statement, ...], demands: dict, **options) -> list[tuple[Hashable, Hashable]]:
+    """Return the descriptors that are loaded in `body`, and before what."""
+    plan = plan_registers(single(*body), demands, SIZES, is_invariant=is_invariant, **options)
+    return [(load.demand.descriptor, load.before) for load in plan.loads]
+
+
+def test_an_asynchronous_operation_does_not_load_what_its_registers_hold() -> None:
+    """Before the loop if it is not under way there; at its issue if it may be, or if the descriptor changes."""
+    start = Operation("a", asynchronous=True)
+    demands = {"a": [one("main.x")], "b": [one("main/loop.y")]}
+    loop = Loop((start,), key="main/loop")
+    assert loads_of((loop,), demands) == [("main.x", "main/loop")]
+    assert loads_of((loop, Loop((start,), key="main/second")), demands) == [("main.x", "main/loop")]
+    changed = Loop((Operation("b", asynchronous=True),), key="main/loop")
+    assert loads_of((changed,), demands) == [("main/loop.y", "b")]
+    # Inside another loop the operation may be under way when the inner one starts again.
+    demands = {"a": [one("main/outer.x")]}
+    nested = Loop((Loop((start,), key="main/outer/loop"),), key="main/outer")
+    assert loads_of((nested,), demands) == [("main/outer.x", "a")]
+
+
+def test_operations_of_one_microthread_share_registers_and_what_these_hold() -> None:
+    first, second = Operation("a", asynchronous=True), Operation("b", asynchronous=True)
+    one_microthread = {"microthreads": {"a": 1, "b": 1}}
+    loop = Loop((first, second), key="main/loop")
+    assert loads_of((loop,), {"a": [one("main.x")], "b": [one("main.x")]}, **one_microthread) == [
+        ("main.x", "main/loop")
+    ]
+    # Each throws out what the other needs.
+    found = loads_of((loop,), {"a": [one("main.x")], "b": [one("main.y")]}, **one_microthread)
+    assert found == [("main.x", "a"), ("main.y", "b")]
+
+
+def test_a_function_of_a_loop_loads_the_registers_of_an_operation_on_the_same_microthread() -> None:
+    program = single(Loop((Operation("a", asynchronous=True), Call("f")), key="main/loop"))
+    program.functions["f"] = Function((Operation("b", asynchronous=True),))
+    demands = {"a": [one("main.x")], "b": [one("f.y")]}
+    plan = plan_registers(program, demands, SIZES, is_invariant=is_invariant, microthreads={"a": 1, "b": 1})
+    assert sorted(load.before for load in plan.loads) == ["a", "b"]
+
+
+def test_a_synchronous_operation_takes_no_register_of_one_under_way() -> None:
+    plan = plan_registers(single(Operation("a", True), Operation("b")), {"a": [one("x")], "b": [one("x")]}, SIZES)
+    assert plan.operands["a", 0].registers != plan.operands["b", 0].registers
 
 
 def test_extended_and_stride_registers_are_counted() -> None:

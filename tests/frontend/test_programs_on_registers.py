@@ -11,10 +11,10 @@ import pytest
 from xdsl.dialects import scf
 
 import loomir
-from loomir.dialects import context, dsr, wse
+from loomir.dialects import context, dsd, dsr, wse
 from loomir.dialects.ir_text import parse_ir
 
-from .harness import NUMPY, Csl
+from .harness import NUMPY, ONE_TILE, Csl
 
 ARCHES = ("wse2", "wse3")
 
@@ -906,3 +906,51 @@ def test_loads_before_a_loop_with_calls(arch: str) -> None:
     simulator = loomir.Simulator(program)
     simulator.launch("main", 5)
     assert simulator.get("u")[0, 0].tolist() == [10] * 4 + [15] * 4
+
+
+SENDS_IN_A_LOOP = """
+var a = @zeros([4, 4]i16);
+var out = @zeros([16]i16);
+var t: i16 = 1;
+const c = @get_color(3);
+const iq = @get_input_queue(2);
+const oq = @get_output_queue(2);
+comptime {
+  @initialize_queue(iq, .{ .color = c });
+  if (@is_arch("wse3")) @initialize_queue(oq, .{ .color = c });
+}
+const row = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[0, i] });
+const all = @get_dsd(mem4d_dsd, .{ .tensor_access = |i, j|{4, 4} -> a[j, i] });
+const wire = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = c, .output_queue = oq });
+const from = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = c, .input_queue = iq });
+fn inner() void { LONG @add16(all, all, 1); }
+fn main() void {
+  for (@range(u16, 4)) |k| {
+    inner();
+    if (k == 2) @mov16(wire, row, .{ .async = true }) else @mov16(wire, row);
+    @mov16(@get_dsd(mem1d_dsd, .{ .base_address = &out, .offset = @as(i16, 4 * k), .extent = 4 }), from);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_loads_before_a_loop_of_a_program_in_csl(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DSR-004: all but the row that changes is loaded once, what the asynchronous operation takes included."""
+    text = SENDS_IN_A_LOOP.replace("LONG", LONG)
+    layout = ONE_TILE.replace("(1, 1);", f'(1, 1); {LOOP_BACK} @export_name("main", fn() void);')
+    module = csl.layout(layout, text + "comptime { @export_symbol(main); }", arch).module
+    inside: list[object] = []
+    before: list[object] = []
+
+    def look(name: str) -> None:
+        loads = [op for op in module.walk() if isinstance(op, dsr.LoadOp) and name == "lower-to-flow"]
+        inside.extend(op.descriptor.owner for op in loads if not isinstance(op.parent_op(), wse.FuncOp))
+        before.extend(op.result.type for op in loads if isinstance(op.parent_op(), wse.FuncOp))
+
+    loomir.compile(module, progress=look)
+    (made,) = inside
+    assert isinstance(made, dsd.Mem1dOp) and dsd.constant_value(made.offset) is None
+    assert len(before) == len(set(before)) == 7
+    case = Case(text, {"out": "i16"}, {"out": np.repeat(np.arange(1, 5), 4)})
+    check(csl, case, arch, monkeypatch)

@@ -223,6 +223,49 @@ wse.program @asynchronous target "wse3" rectangle 1 x 1 {
 
 // -----
 
+// An asynchronous operation in a loop loads before it what it takes there each time. Loads of a fabric descriptor have
+// the settings of their operation: one with other settings takes another load.
+// CHECK-LABEL: wse.program @asynchronous_in_a_loop
+wse.program @asynchronous_in_a_loop target "wse3" rectangle 1 x 1 {
+  wse.color @b
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<8xi16>
+    wse.output_queue @out color @b id 1
+    wse.func @main(%n: i16) {
+      %A = wse.get_buffer @A : memref<8xi16>
+      %a = dsd.mem1d %A extent 4 : memref<8xi16>
+      %b = dsd.mem1d %A at 4 extent 4 : memref<8xi16>
+      %o = dsd.fabout @out extent 4 : !dsd.fabout<i16>
+      %zero = arith.constant 0 : i16
+      %one = arith.constant 1 : i16
+      // CHECK: [[O:%[0-9]+]] = dsr.load %o async(ut = 1) : !dsd.fabout<i16> -> !dsr.dest<i16, [[FIRST:[0-9]]]>
+      // CHECK-NEXT: [[A:%[0-9]+]] = dsr.load %a : !dsd.mem1d<i16> -> !dsr.src0<i16, {{[0-9]}}>
+      // CHECK-NEXT: scf.for
+      scf.for %i = %zero to %n step %one : i16 {
+        // CHECK-NEXT: dsr.mov16 [[O]], [[A]] async(ut = 1)
+        dsd.mov16 %o, %a async(ut = 1) : !dsd.fabout<i16>, !dsd.mem1d<i16>
+        // CHECK-NEXT: [[C:%.*]] = dsd.increment_offset %b, %i
+        // CHECK-NEXT: [[L:%[0-9]+]] = dsr.load [[C]] : !dsd.mem1d<i16> -> !dsr.dest<i16
+        // CHECK-NEXT: dsr.add16 [[L]], %i, %i
+        %c = dsd.increment_offset %b, %i : !dsd.mem1d<i16>
+        dsd.add16 %c, %i, %i : !dsd.mem1d<i16>, i16, i16
+      }
+      // CHECK: [[P:%[0-9]+]] = dsr.load %o async(activate = @t, ut = 1)
+      // CHECK: dsr.mov16 [[P]], {{%[0-9]+}} async(activate = @t, ut = 1)
+      dsd.mov16 %o, %b async(activate = @t, ut = 1) : !dsd.fabout<i16>, !dsd.mem1d<i16>
+      // CHECK: [[Q:%[0-9]+]] = dsr.load %o : !dsd.fabout<i16>
+      // CHECK: dsr.mov16 [[Q]], {{%[0-9]+}} :
+      dsd.mov16 %o, %b : !dsd.fabout<i16>, !dsd.mem1d<i16>
+      wse.return
+    }
+    wse.task @t local {
+      wse.return
+    }
+  }
+}
+
+// -----
+
 // DSR-004: loads that the program writes itself keep their registers, or get one if they name none; nothing else is
 // put there.
 // CHECK-LABEL: wse.program @by_hand
