@@ -309,9 +309,6 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
                 unblockings_at(pe)[task->unblockings].blocked = -1;
             }
         }
-        for (uint32_t place = 0; place < class->input_count; place++) {
-            inputs_of(pe)[place].path.origin = NO_ORIGIN;
-        }
     }
 }
 

@@ -5,14 +5,14 @@
  * its receiver could have taken sooner. What credits decide is when the send ends. The record of a way is at its
  * receiver, where wavelets are taken.
  */
-#include "machine.h"
+#include "moves.h"
 
 /* Returns an origin in another order than that in which senders come, which would make the tree of ways a list. */
 static uint64_t mixed(uint64_t origin) { return (origin ^ origin >> 32) * 0x9E3779B97F4A7C15; }
 
 /* Returns the record of the way of a sender that is not the first, made if need be. */
 static struct path *other_path(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
-    struct other_path *root = (struct other_path *)(void *)input->path.next, **link = &root;
+    struct other_path *root = (struct other_path *)(void *)input->path->next, **link = &root;
     uint64_t key = mixed(origin);
     while (*link != NULL) {
         struct other_path *other = *link;
@@ -21,7 +21,7 @@ static struct path *other_path(struct core *core, struct input *input, const str
         }
         link = key < mixed(other->path.origin) ? &other->before : &other->behind;
     }
-    struct path **list = root == NULL ? &input->path.next : &root->path.next;
+    struct path **list = root == NULL ? &input->path->next : &root->path.next;
     struct other_path *made = pool_take(core, &core->paths);
     *made = (struct other_path){
         .path = {.next = *list, .origin = origin, .capacity = way->capacity, .back = way->back}};
@@ -32,14 +32,17 @@ static struct path *other_path(struct core *core, struct input *input, const str
 
 /* Returns the record of a way at its receiver. */
 struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin) {
-    struct path *path = &input->path;
-    if (path->origin == origin) {
-        return path;
+    struct path *path = input->path;
+    if (path != NULL) {
+        return path->origin == origin ? path : other_path(core, input, way, origin);
     }
-    if (path->origin != NO_ORIGIN) {
-        return other_path(core, input, way, origin);
+    path = pool_take(core, &core->paths);
+    *path = (struct path){.origin = origin, .capacity = way->capacity, .back = way->back, .last = input->taken};
+    if (input->form == SHORT_WAVELETS || input->form == SHORT_SEND) {
+        path->pending = input->count;
+        path->leaves = leaves_in_short(core, input, way);
     }
-    *path = (struct path){.origin = origin, .capacity = way->capacity, .back = way->back};
+    input->path = path;
     return path;
 }
 
@@ -80,12 +83,11 @@ void keep_send(struct core *core, struct send **send) {
 }
 
 /* Returns when the last but `number` - 1 of the wavelets that have been taken was; -1 if long ago. */
-cycle taken_at(const struct path *path, uint64_t number) {
-    if (number <= path->last.count) {
-        return path->last.first + (cycle)(path->last.count - number) * path->last.rate;
+cycle taken_at(const struct takes *last, const struct older_takes *older, uint64_t number) {
+    if (number <= last->count) {
+        return last->first + (cycle)(last->count - number) * last->rate;
     }
-    number -= path->last.count;
-    const struct older_takes *older = path->older;
+    number -= last->count;
     for (uint32_t k = older == NULL ? 0 : older->count; k-- > 0;) {
         const struct takes *takes = &older->takes[(older->first + k) % older->room];
         if (number <= takes->count) {
@@ -118,7 +120,7 @@ void path_note(struct core *core, struct path *path, uint32_t count, cycle leave
         return;
     }
     if (path->last.count > 0) {
-        cycle time = taken_at(path, path->capacity + 1 - path->pending);
+        cycle time = taken_at(&path->last, path->older, path->capacity + 1 - path->pending);
         if (time >= 0) {
             (*send)->done = send_ends(*send, time + path->back);
         }

@@ -31,7 +31,9 @@ void enter_queue(struct core *core, struct pe *pe, uint32_t place, struct run *r
     }
     words->pending++;
     words->leaves = time;
-    cycle freed = words->last.count > 0 ? taken_at(words, words->capacity + 1 - words->pending) : -1;
+    cycle freed = words->last.count > 0
+                      ? taken_at(&words->last, words->older, words->capacity + 1 - words->pending)
+                      : -1;
     path_taken(core, way, freed > time ? freed : time, 1, 1);
 }
 

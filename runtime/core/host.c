@@ -381,7 +381,7 @@ static struct queued_record queued_in(const struct input *input) {
     for (const struct run *run = input->first; run != NULL; run = run->next) {
         found.count += run->count - run->taken;
     }
-    for (const struct path *path = &input->path; path != NULL; path = path->next) {
+    for (const struct path *path = input->path; path != NULL; path = path->next) {
         found.held += path->pending > path->capacity ? path->pending - path->capacity : 0;
     }
     if (found.held > found.count) {
@@ -436,7 +436,7 @@ uint64_t core_queued(const struct core *core, struct queued_record *records, uin
                 if (class->queues[q].is_sink) {
                     continue;
                 }
-                count = store_multicasts(core, &inputs_of(pe)[q].path, records, room, count);
+                count = store_multicasts(core, inputs_of(pe)[q].path, records, room, count);
                 if (inputs_of(pe)[q].first == NULL) {
                     continue;
                 }

@@ -275,9 +275,8 @@ struct path {
     struct waiters *waiters;   /* go on when a wavelet is taken; or NULL */
     struct older_takes *older; /* in a payload, or NULL */
     struct path *next;         /* of other senders to the same queue */
-    uint64_t origin;           /* NO_ORIGIN: of no sender yet */
+    uint64_t origin;           /* the sender */
 };
-#define NO_ORIGIN UINT64_MAX
 
 /* What waits for a way to have room */
 struct waiters {
@@ -397,17 +396,19 @@ struct resource {
  * has handed over and nobody has asked for. moves.c makes and ends most of them; all else spells them out first, as an
  * open operation, or as a run and a send (short_moves.c). */
 struct short_move {
-    const struct application *application;
     cycle time; /* when the receive is ready for its next element, or the first wavelet of the send is there */
     union {
         cycle since;     /* the receive was issued */
         struct pe *from; /* the sender */
     };
     struct payload *payload; /* elements of the send; the destination of the receive if that was in a frame, else NULL */
-    uint32_t where, task;
+    uint32_t application;    /* its number */
+    uint32_t where;
 };
 
-/* What is in an input queue: two lines of the cache, of which a send or a receive touches nothing else of it */
+/* What is in an input queue: a line of the cache, of which a send or a receive touches nothing else of it. As long as
+ * nothing but short moves needs to know of its way, that has no record: what has been taken last is here then, and the
+ * rest is known from the move. */
 struct input {
     union {
         struct {
@@ -416,20 +417,21 @@ struct input {
         };
         struct short_move move;
     };
+    struct takes taken;       /* the last, if it has no record of its way */
+    struct path *path;        /* of its first sender; the others follow; or NULL */
     uint16_t count, position; /* elements of the short move in all; those that its receive has */
+    uint16_t task;            /* of the class of the PE that has issued it, or NO_TASK */
     uint8_t form;             /* of what is in the queue */
-    struct path path;         /* of its first sender; the others follow */
 };
-_Static_assert(sizeof(struct input) == 128, "two lines of the cache");
+_Static_assert(sizeof(struct input) == LINE, "a line of the cache");
 /* The last is of a send that waits for room; that of others that are handed over has ended. */
 enum { SPELLED_OUT, SHORT_RECEIVE, SHORT_WAVELETS, SHORT_SEND };
 
-/* Where an output queue leads to, if that is one queue of one sender from which operations alone take: `way` is NULL
- * until it is first sent to. */
+/* Where an output queue leads to, if that is one queue of one sender from which operations alone take */
 struct output {
-    struct input *to; /* NULL: elsewhere; its first path is that of this way */
-    struct pe *pe;    /* of that */
-    const struct way *way;
+    struct input *to; /* NULL: elsewhere */
+    uint32_t behind;  /* bytes behind its PE at which that is */
+    uint32_t way;     /* 1 + number of the way that leads to it, or of any; 0 until it is first sent to */
 };
 
 /* An end of a FIFO on a PE */
@@ -1117,7 +1119,7 @@ void path_note(struct core *core, struct path *path, uint32_t count, cycle leave
 struct path *path_at(struct core *core, struct input *input, const struct way *way, uint64_t origin);
 struct path *path_of(struct core *core, const struct way *way, const struct pe *pe, uint64_t origin);
 void next_credits(const struct path *path, struct takes *credits);
-cycle taken_at(const struct path *path, uint64_t number);
+cycle taken_at(const struct takes *last, const struct older_takes *older, uint64_t number);
 enum { MAX_TAKES = 1 << 30 }; /* of one pace that are remembered, far more than a way holds */
 void note_takes(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);
 void return_credits(struct core *core, struct path *path, cycle first, cycle rate, uint32_t count);

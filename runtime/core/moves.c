@@ -20,12 +20,39 @@ static inline void end_move(struct core *core, struct pe *pe, const struct appli
     signal_end(core, pe, operation, time, false);
 }
 
+static inline uint32_t number_of(const struct core *core, const struct application *application) {
+    return (uint32_t)(application - core->applications);
+}
+
+/* Takes, which a queue notes, and those before them */
+static inline const struct takes *last_takes(const struct input *input) {
+    return input->path == NULL ? &input->taken : &input->path->last;
+}
+
+static inline const struct older_takes *older_takes(const struct input *input) {
+    return input->path == NULL ? NULL : input->path->older;
+}
+
+/* Notes that a queue, to which a way leads, takes wavelets. While these are all that the way holds, and more, none
+ * before them matters. */
+static inline void note_moved(struct core *core, struct input *input, const struct way *way, const struct pe *from,
+                              const struct queue *queue, cycle begin, cycle pace, uint32_t count) {
+    if (input->path == NULL && (count >= way->capacity || input->taken.count == 0)) {
+        input->taken = (struct takes){.first = begin, .rate = (uint32_t)pace, .count = count};
+    } else {
+        note_takes(core, path_at(core, input, way, origin_by(way, from, queue)), begin, pace, count);
+    }
+}
+
+static inline bool is_waited_for(const struct input *input) {
+    return input->path != NULL && input->path->waiters != NULL;
+}
+
 /* Receiving */
 
 /* Has a receive for which nothing is there yet wait. A destination in the frame is copied, which ends before that. */
 static inline void wait_in_short(struct core *core, struct pe *pe, const struct application *application,
-                                 const struct descriptor *to, uint32_t count, uint32_t task, uint32_t where,
-                                 cycle issued) {
+                                 const struct descriptor *to, uint32_t count, uint32_t where, cycle issued) {
     struct input *input = part_at(pe, application->at.input);
     struct payload *copy = NULL;
     if (application->places[0].in_frame != 0) {
@@ -36,8 +63,9 @@ static inline void wait_in_short(struct core *core, struct pe *pe, const struct 
     input->form = SHORT_RECEIVE;
     input->count = (uint16_t)count;
     input->position = 0;
-    input->move = (struct short_move){.application = application, .time = issued + core->timing.receive_setup,
-                                      .since = issued, .payload = copy, .where = where, .task = task};
+    input->task = pe->task;
+    input->move = (struct short_move){.time = issued + core->timing.receive_setup, .since = issued, .payload = copy,
+                                      .application = number_of(core, application), .where = where};
     core->short_moves++;
     if (has_to_spell(core)) {
         spell_out(core, pe, application->place);
@@ -52,41 +80,46 @@ static inline bool find_pace(cycle ready, cycle ready_rate, cycle head, cycle ra
     return *begin == head || rate <= ready_rate;
 }
 
-/* Ends the send whose wavelets are taken from `begin` on, by a queue that has nothing else. */
-static inline void accept_send(struct core *core, const struct path *path, const struct short_move *move,
+/* Ends the send whose wavelets, which have come by a way, are taken from `begin` on, by a queue that has nothing else. */
+static inline void accept_send(struct core *core, const struct way *way, const struct short_move *move, cycle leaves,
                                uint32_t count, cycle begin, cycle pace) {
     struct pe *pe = move->from;
-    const struct operation *operation = move->application->operation;
-    struct move_times times = times_behind(core, operation, path->leaves, count);
-    cycle room = begin + (cycle)(count - path->capacity - 1) * pace + path->back; /* for its last wavelet */
+    const struct application *application = application_of(core, move);
+    const struct operation *operation = application->operation;
+    struct move_times times = times_behind(core, operation, leaves, count);
+    cycle room = begin + (cycle)(count - way->capacity - 1) * pace + way->back; /* for its last wavelet */
     cycle end = room + times.tail; /* as `send_ends` has it */
     pe->held_sends--;
     if (operation->has_completion) {
         expect_completion(pe, operation, -1);
     }
-    end_move(core, pe, move->application, times.issued, end > times.end ? end : times.end);
+    end_move(core, pe, application, times.issued, end > times.end ? end : times.end);
 }
 
 /* Takes all that waits in short; returns false, and has done nothing, if that is for others. */
 static inline bool take_short(struct core *core, struct input *input, const struct application *application,
                               uint8_t *to, uint32_t count, cycle ready, cycle *end) {
     const struct short_move move = input->move;
-    struct path *path = &input->path;
+    const struct application *sent = application_of(core, &move);
     cycle rate = application->operation->plain_rate, begin, pace;
     ptrdiff_t size = application->steps[0];
-    if (input->count != count || move.application->steps[1] != size || path->waiters != NULL ||
-        !find_pace(ready, rate, move.time, move.application->operation->plain_rate, &begin, &pace)) {
+    if (input->count != count || sent->steps[1] != size || is_waited_for(input) ||
+        !find_pace(ready, rate, move.time, sent->operation->plain_rate, &begin, &pace)) {
         return false;
     }
     bool has_to_end = input->form == SHORT_SEND;
-    assert(path->pending == count);
+    const struct way *way = way_of(core, &move);
+    cycle leaves = leaves_in_short(core, input, way);
     memcpy(to, move.payload->words, (size_t)count * (size_t)size);
     payload_drop(core, move.payload);
     end_short(core, input);
-    path->pending = 0;
-    note_takes(core, path, begin, pace, count);
+    if (input->path != NULL) {
+        assert(input->path->pending == count);
+        input->path->pending = 0;
+    }
+    note_moved(core, input, way, move.from, sent->queue, begin, pace, count);
     if (has_to_end) {
-        accept_send(core, path, &move, count, begin, pace);
+        accept_send(core, way, &move, leaves, count, begin, pace);
     }
     *end = begin + (cycle)(count - 1) * pace + rate;
     return true;
@@ -147,7 +180,7 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
         }
     } else {
         waits = true;
-        wait_in_short(core, pe, application, to, count, task, where, issued);
+        wait_in_short(core, pe, application, to, count, where, issued);
         if (is_async && operation->has_completion) {
             expect_completion(pe, operation, 1);
         }
@@ -171,35 +204,49 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
 
 /* Sending */
 
+static inline struct pe *receiver_of(const struct output *output) {
+    return (struct pe *)(void *)((char *)output->to - output->behind);
+}
+
+/* Has a send end no sooner than a credit of a way is back for its last wavelet, for one that is taken at a time; -1: it
+ * was back long ago. */
+static inline void end_no_sooner(struct move_times *times, const struct way *way, cycle taken) {
+    if (taken >= 0 && taken + way->back + times->tail > times->end) {
+        times->end = taken + way->back + times->tail; /* as `send_ends` has it */
+    }
+}
+
 /* Moves elements into the memory of the receive that waits for them, and notes when their credits are back in `times`.
  * Returns false, and has done nothing, if that is for others. */
-static inline bool move_now(struct core *core, const struct output *output, const uint8_t *at, uint32_t count,
-                            uint8_t size, cycle rate, struct move_times *times) {
+static inline bool move_now(struct core *core, const struct pe *from, const struct queue *queue,
+                            const struct output *output, const uint8_t *at, uint32_t count, uint8_t size, cycle rate,
+                            struct move_times *times) {
     struct input *input = output->to;
-    struct path *path = &input->path;
-    struct pe *pe = output->pe;
-    const struct application *application = input->move.application;
+    struct path *path = input->path;
+    const struct way *way = &core->ways[output->way - 1];
+    struct pe *pe = receiver_of(output);
+    const struct application *application = application_of(core, &input->move);
     const struct operation *operation = application->operation;
     cycle first = times->leaves - (cycle)(count - 1) * rate, begin, pace;
-    if (application->steps[0] != size || count > (uint32_t)(input->count - input->position) || path->pending > 0 ||
-        path->waiters != NULL ||
-        !find_pace(input->move.time, operation->plain_rate, first + output->way->latency, rate, &begin, &pace)) {
+    if (application->steps[0] != size || count > (uint32_t)(input->count - input->position) ||
+        (path != NULL && (path->pending > 0 || path->waiters != NULL)) ||
+        !find_pace(input->move.time, operation->plain_rate, first + way->latency, rate, &begin, &pace)) {
         return false;
     }
-    assert(path->claims == NULL);
-    uint8_t *to = pe->memory + 2 * (int64_t)destination_of(&input->move)->address;
+    assert(path == NULL || path->claims == NULL);
+    uint8_t *to = pe->memory + 2 * (int64_t)destination_of(core, &input->move)->address;
     memcpy(to + (ptrdiff_t)input->position * size, at, (size_t)count * size);
     cycle last = -1; /* when the one is taken whose credit the last wavelet needs */
-    if (count > path->capacity) {
-        last = begin + (cycle)(count - path->capacity - 1) * pace;
-    } else if (path->last.count > 0) {
-        last = taken_at(path, path->capacity + 1 - count);
+    if (count > way->capacity) {
+        last = begin + (cycle)(count - way->capacity - 1) * pace;
+    } else if (last_takes(input)->count > 0) {
+        last = taken_at(last_takes(input), older_takes(input), way->capacity + 1 - count);
     }
-    path->leaves = times->leaves;
-    if (last >= 0 && last + path->back + times->tail > times->end) {
-        times->end = last + path->back + times->tail; /* as `send_ends` has it */
+    if (path != NULL) {
+        path->leaves = times->leaves;
     }
-    note_takes(core, path, begin, pace, count);
+    end_no_sooner(times, way, last);
+    note_moved(core, input, way, from, queue, begin, pace, count);
     input->move.time = begin + (cycle)(count - 1) * pace + operation->plain_rate;
     input->position += (uint16_t)count;
     if (input->position == input->count) {
@@ -221,43 +268,44 @@ static inline bool move_now(struct core *core, const struct output *output, cons
  * has to wait for room. */
 static inline bool leave_in_short(struct core *core, struct pe *pe, const struct application *application,
                                   const struct output *output, const uint8_t *at, uint32_t count, uint8_t size,
-                                  uint32_t task, uint32_t where, cycle rate, struct move_times *times) {
+                                  uint32_t where, cycle rate, struct move_times *times) {
     struct input *input = output->to;
-    struct path *path = &input->path;
-    const bool waits = count > path->capacity;
+    struct path *path = input->path;
+    const struct way *way = &core->ways[output->way - 1];
+    const bool waits = count > way->capacity;
     struct payload *payload = payload_take(core, ((uint64_t)count * size + 3) / 4);
     memcpy(payload->words, at, (size_t)count * size);
-    assert(path->pending == 0 && path->claims == NULL);
-    if (waits) {
+    assert(path == NULL || (path->pending == 0 && path->claims == NULL));
+    if (path != NULL) {
         path->pending = count;
         path->leaves = times->leaves;
+    }
+    if (waits) {
         pe->held_sends++;
         if (application->operation->has_completion) {
             expect_completion(pe, application->operation, 1);
         }
-    } else {
-        struct send here = {.done = times->end, .tail = times->tail}, *send = &here;
-        path_note(core, path, count, times->leaves, &send);
-        times->end = here.done;
+    } else if (last_takes(input)->count > 0) {
+        end_no_sooner(times, way, taken_at(last_takes(input), older_takes(input), way->capacity + 1 - count));
     }
-    cycle head = times->leaves - (cycle)(count - 1) * rate + output->way->latency;
+    cycle head = times->leaves - (cycle)(count - 1) * rate + way->latency;
     input->form = waits ? SHORT_SEND : SHORT_WAVELETS;
     input->count = (uint16_t)count;
-    input->move = (struct short_move){.application = application, .time = head, .from = pe, .payload = payload,
-                                      .where = where, .task = task};
+    input->task = pe->task;
+    input->move = (struct short_move){.time = head, .from = pe, .payload = payload,
+                                      .application = number_of(core, application), .where = where};
     core->short_moves++;
     core->moves -= core->moves > 1;
     if (has_to_spell(core)) {
-        spell_out(core, output->pe, core->queue_place[output->way->queue]);
+        spell_out(core, receiver_of(output), core->queue_place[way->queue]);
     }
     return waits;
 }
 
 /* Finds where an output queue leads to. What goes to the border of a partition takes the long way. */
 static void find_output(struct core *core, const struct pe *pe, const struct queue *queue, struct output *output) {
-    static const struct way nowhere;
     uint32_t list = queue->ways[pe->unit], number = core->list_first[list];
-    output->way = &nowhere;
+    output->way = 1;
     if (!queue->is_static || core->list_first[list + 1] - number != 1) {
         return;
     }
@@ -267,9 +315,10 @@ static void find_output(struct core *core, const struct pe *pe, const struct que
     if (receiver->is_taskless && receiver->senders == 1 && to != pe && way->capacity > 0 &&
         !core->tiles[to->tile].is_border) {
         struct input *input = &inputs_of(to)[core->queue_place[way->queue]];
-        output->way = way;
-        output->pe = to;
-        output->to = path_at(core, input, way, origin_by(way, pe, queue)) == &input->path ? input : NULL;
+        bool is_other = input->path != NULL && input->path->origin != origin_by(way, pe, queue);
+        output->way = 1 + number;
+        output->behind = (uint32_t)((char *)input - (char *)to);
+        output->to = is_other ? NULL : input;
     }
 }
 
@@ -285,7 +334,7 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     if (core->is_observed || from->plain != application->plain[1] || count == 0 || core->at_work) {
         return NOT_QUICK;
     }
-    if (output->way == NULL) {
+    if (output->way == 0) {
         find_output(core, pe, application->queue, output);
     }
     struct input *input = output->to;
@@ -299,13 +348,13 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     struct resource use = {.user = operation->number, .task = running_task(pe)};
     bool waits = false;
     if (input->form == SHORT_RECEIVE) {
-        if (!move_now(core, output, at, count, size, rate, &times)) {
+        if (!move_now(core, pe, application->queue, output, at, count, size, rate, &times)) {
             return NOT_QUICK;
         }
         settle_credits(core);
     } else if (input->form == SPELLED_OUT && input->first == NULL && input->waiting == NULL &&
-               input->path.waiters == NULL) {
-        waits = leave_in_short(core, pe, application, output, at, count, size, use.task, where, rate, &times);
+               !is_waited_for(input)) {
+        waits = leave_in_short(core, pe, application, output, at, count, size, where, rate, &times);
     } else {
         return NOT_QUICK;
     }

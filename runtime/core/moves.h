@@ -31,10 +31,32 @@ static inline struct move_times times_behind(const struct core *core, const stru
     return times_of(core, operation, first - cycles_before(core, operation), count);
 }
 
+static inline const struct application *application_of(const struct core *core, const struct short_move *move) {
+    return &core->applications[move->application];
+}
+
+/* Returns the way by which the wavelets of a short move have come. */
+static inline const struct way *way_of(const struct core *core, const struct short_move *move) {
+    const struct output *output = part_at(move->from, application_of(core, move)->at.output);
+    return &core->ways[output->way - 1];
+}
+
+/* Returns when the last wavelet of a send that waits in short, and has come by a way, leaves of itself. */
+static inline cycle leaves_in_short(const struct core *core, const struct input *input, const struct way *way) {
+    cycle rate = application_of(core, &input->move)->operation->plain_rate;
+    return input->move.time - way->latency + (cycle)(input->count - 1) * rate;
+}
+
+/* Returns the row of the task that has issued a short move. */
+static inline uint32_t task_row(const struct pe *pe, uint16_t task) {
+    return task == NO_TASK ? NO_ROW : pe->class->tasks[task].number;
+}
+
 /* Returns where a receive in short puts what comes. */
-static inline const struct descriptor *destination_of(const struct short_move *move) {
-    return move->payload != NULL ? (const struct descriptor *)(void *)move->payload->words
-                                 : (const struct descriptor *)(void *)operand_at(move->application, NULL, 0);
+static inline const struct descriptor *destination_of(const struct core *core, const struct short_move *move) {
+    return move->payload != NULL
+               ? (const struct descriptor *)(void *)move->payload->words
+               : (const struct descriptor *)(void *)operand_at(application_of(core, move), NULL, 0);
 }
 
 /* Takes a short move out of its queue, which has nothing then. */

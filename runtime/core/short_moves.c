@@ -5,7 +5,7 @@
 /* Opens the receive that has waited in short. */
 static struct open *spell_receive(struct core *core, struct pe *pe, const struct input *input) {
     const struct short_move *move = &input->move;
-    const struct application *application = move->application;
+    const struct application *application = application_of(core, move);
     const struct operation *operation = application->operation;
     struct open *open = pool_take(core, &core->opens);
     memset(open, 0, offsetof(struct open, operands));
@@ -22,8 +22,8 @@ static struct open *spell_receive(struct core *core, struct pe *pe, const struct
     open->source[0] = 1;
     open->queue[0] = application->place;
     open->where = move->where;
-    open->task = move->task;
-    open->operands[0].descriptor = *destination_of(move);
+    open->task = task_row(pe, input->task);
+    open->operands[0].descriptor = *destination_of(core, move);
     open->operands[0].is_number = false;
     open->operands[1].descriptor = *(const struct descriptor *)(void *)operand_at(application, NULL, 1);
     open->operands[1].is_number = false;
@@ -33,14 +33,23 @@ static struct open *spell_receive(struct core *core, struct pe *pe, const struct
     return open;
 }
 
+/* Returns the record of the way of wavelets that wait in short. */
+static struct path *path_of_wavelets(struct core *core, struct input *input) {
+    const struct short_move *move = &input->move;
+    const struct way *way = way_of(core, move);
+    return path_at(core, input, way, origin_by(way, move->from, application_of(core, move)->queue));
+}
+
 /* Makes a run of the wavelets that have waited in short. */
 static struct run *spell_wavelets(struct core *core, struct input *input) {
     const struct short_move *move = &input->move;
+    const struct application *application = application_of(core, move);
+    struct path *path = path_of_wavelets(core, input);
     struct run *run = pool_take(core, &core->runs);
-    uint8_t size = (uint8_t)move->application->steps[1];
-    *run = (struct run){.payload = move->payload, .at = (const uint8_t *)move->payload->words, .path = &input->path,
-                        .first = move->time, .origin = input->path.origin, .step = size,
-                        .rate = move->application->operation->plain_rate, .count = input->count,
+    uint8_t size = (uint8_t)application->steps[1];
+    *run = (struct run){.payload = move->payload, .at = (const uint8_t *)move->payload->words, .path = path,
+                        .first = move->time, .origin = path->origin, .step = size,
+                        .rate = application->operation->plain_rate, .count = input->count,
                         .sender = move->from->number, .size = size};
     return run;
 }
@@ -48,12 +57,14 @@ static struct run *spell_wavelets(struct core *core, struct input *input) {
 /* Makes the record of a send that waits for room, and has been counted as such. */
 static void spell_send(struct core *core, struct input *input) {
     const struct short_move *move = &input->move;
-    const struct operation *operation = move->application->operation;
-    struct path *path = &input->path;
+    const struct application *application = application_of(core, move);
+    const struct operation *operation = application->operation;
+    struct path *path = input->path;
     struct send *send = pool_take(core, &core->send_pool);
     struct move_times times = times_behind(core, operation, path->leaves, input->count);
-    *send = (struct send){.pe = move->from, .operation = operation, .where = move->where, .task = move->task,
-                          .count = input->count, .queue = move->application->queue->number, .waiting = 1,
+    *send = (struct send){.pe = move->from, .operation = operation, .where = move->where,
+                          .task = task_row(move->from, input->task), .count = input->count,
+                          .queue = application->queue->number, .waiting = 1,
                           .since = times.issued, .done = times.end, .tail = times.tail,
                           .is_sync = !operation->is_async, .is_pooled = true, .is_claiming = true};
     assert(path->claims == NULL && path->pending == input->count && path->pending > path->capacity);
