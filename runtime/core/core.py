@@ -56,6 +56,10 @@ MAX_PLACES = 0xFFFE
 """Tasks of a class; queues and FIFOs of a class, and streams of it to the host: their places are words."""
 
 
+MAX_USERS = 1 << 32
+"""Operations by tasks of a class: which of them uses a queue is a number of 32 bits."""
+
+
 PARALLEL_FROM = 128
 """PEs to visit in each of several partitions, from which it is worth while to wake up other threads."""
 
@@ -151,6 +155,8 @@ def missing_features(tables: Tables, fabric: Fabric) -> list[str]:
     counts = tables["classes"]["task_count"]
     if counts.max(initial=0) > MAX_PLACES:
         found.append(f"more than {MAX_PLACES} tasks of a PE")
+    if len(tables["operations"]) * (int(counts.max(initial=0)) + 1) > MAX_USERS:
+        found.append(f"more than {MAX_USERS} pairs of an operation and a task")
     places = np.bincount(fabric.queue_class[fabric.queue_class >= 0])
     if places.max(initial=0) > MAX_PLACES:
         found.append(f"more than {MAX_PLACES} queues of a PE")

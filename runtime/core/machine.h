@@ -20,6 +20,9 @@
 #include "tables.h"
 
 typedef int64_t cycle; /* a time, or a number of cycles */
+
+/* Of records that each PE has many of: they take no bytes for the alignment of their cycles */
+#define TIGHT __attribute__((packed, aligned(4)))
 struct pe;
 
 #define NEVER ((cycle)1 << 62)
@@ -387,9 +390,9 @@ struct early {
     cycle start, since; /* of the later and of the earlier use */
     uint32_t place, later, later_task, earlier, earlier_task, where;
 };
-struct resource {
+struct TIGHT resource {
     cycle ends; /* of the use that started last; `open_since` its start while it is open */
-    uint32_t user, task;
+    uint32_t user; /* the operation and task of that: `user_of` */
 };
 
 /* A move between memory and a queue that waits there alone, in short: a receive for which nothing has come, or what a send
@@ -445,24 +448,25 @@ struct side {
 
 /* PEs */
 
+/* An activation or unblocking of a task that is later than what the PE does next */
 struct moment {
-    struct moment *next;
+    struct moment *next; /* of the PE */
     cycle time;
+    uint16_t task;
+    bool activates;
 };
 
 struct task_state {
     cycle active, unblocked;
-    uint32_t may_activate, may_unblock; /* open operations whose end may do it */
 };
-/* Of tasks that completions activate, and of those that they unblock */
-struct activations {
+/* Of tasks that completions activate, and of those that they unblock; `may` counts open operations whose end may do it */
+struct TIGHT activations {
     cycle picked;
-    struct moment *later;
-    uint8_t completed;
+    uint32_t may : 31, completed : 1; /* it is active by the end of an operation */
 };
-struct unblockings {
+struct TIGHT unblockings {
     cycle blocked;
-    struct moment *later;
+    uint32_t may;
 };
 
 struct pe {
@@ -484,6 +488,7 @@ struct pe {
     uint8_t stopped;                 /* its operation has ended because a FIFO had nothing for it */
     uint8_t waits;                   /* for the next epoch */
     struct pe *next_dirty;
+    struct moment *later; /* in the order in which they became known */
     struct task_state tasks[];
 };
 _Static_assert(sizeof(struct pe) <= 2 * LINE, "the hot record of a PE");
@@ -946,9 +951,9 @@ static inline void count_steps(struct core *core, const struct pe *pe, uint64_t 
 
 /* tasks.c */
 void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool completion);
-void activate_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting);
+void activate_later(struct core *core, struct pe *pe, uint32_t task, cycle time);
 void unblock_again(struct core *core, struct pe *pe, uint32_t task, cycle time, bool ahead);
-void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting);
+void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time);
 static inline cycle task_ready(const struct pe *pe, uint32_t task) {
     const struct task_state *state = &pe->tasks[task];
     return state->active > state->unblocked ? state->active : state->unblocked;
@@ -1413,6 +1418,11 @@ static inline uint32_t thread_place(const struct pe *pe, const struct operation 
 static inline struct resource *resource_of(const struct pe *pe, uint32_t place) {
     return &resources_of(pe)[place];
 }
+/* Returns a number for an operation of the class and its task: core.py sees to it that it fits. */
+static inline uint32_t user_of(const struct pe *pe, const struct operation *operation) {
+    uint32_t tasks = pe->class->task_count + 1, task = pe->task == NO_TASK ? 0 : pe->task + 1u;
+    return operation->number * tasks + task;
+}
 /* Returns the end of a use that is open, which also says when it started. */
 static inline cycle open_since(cycle start) { return NEVER + start; }
 /* Uses a resource from `start` to `end`; returns false if another operation still does. */
@@ -1422,7 +1432,7 @@ static inline bool resource_use(struct core *core, struct pe *pe, uint32_t place
     if (resource->ends > start) {
         return resource_use_early(core, pe, place, operation, where, start, end);
     }
-    *resource = (struct resource){.ends = end, .user = operation->number, .task = running_task(pe)};
+    *resource = (struct resource){.ends = end, .user = user_of(pe, operation)};
     return true;
 }
 /* Ends the open use that started at `since`: a later one may end before it. */
@@ -1436,31 +1446,28 @@ static inline void resource_release(struct core *core, struct pe *pe, uint32_t p
 
 /* Tasks in the frequent case, where nothing waits behind anything: tasks.c has the others */
 
-static inline struct activations *activations_of(struct pe *pe, uint32_t task) {
+static inline struct activations *activations_of(const struct pe *pe, uint32_t task) {
     int place = pe->class->tasks[task].activations;
     return place < 0 ? NULL : &activations_at(pe)[place];
 }
 
-static inline struct unblockings *unblockings_of(struct pe *pe, uint32_t task) {
+static inline struct unblockings *unblockings_of(const struct pe *pe, uint32_t task) {
     int place = pe->class->tasks[task].unblockings;
     return place < 0 ? NULL : &unblockings_at(pe)[place];
 }
 
 /* Notes that a task may, or may no longer, be activated or unblocked by the end of one more operation. */
 static inline void expect(struct pe *pe, uint16_t activate, uint16_t unblock, int change) {
-    bool activates = activate != NO_TASK;
-    if (!activates && unblock == NO_TASK) {
-        return;
-    }
-    uint16_t task = activates ? activate : unblock;
-    struct task_state *state = &pe->tasks[task];
-    uint32_t *counter = activates ? &state->may_activate : &state->may_unblock;
-    uint64_t *may = activates ? &pe->may_activate : &pe->may_unblock;
-    *counter += (uint32_t)change;
-    if (change > 0) {
-        *may |= task_bit(task);
-    } else if (*counter == 0) {
-        *may &= ~task_bit(task);
+    if (activate != NO_TASK) {
+        struct activations *state = activations_of(pe, activate);
+        assert(state != NULL);
+        state->may = (state->may + (uint32_t)change) & INT32_MAX;
+        pe->may_activate = state->may > 0 ? pe->may_activate | task_bit(activate) : pe->may_activate & ~task_bit(activate);
+    } else if (unblock != NO_TASK) {
+        struct unblockings *state = unblockings_of(pe, unblock);
+        assert(state != NULL);
+        state->may += (uint32_t)change;
+        pe->may_unblock = state->may > 0 ? pe->may_unblock | task_bit(unblock) : pe->may_unblock & ~task_bit(unblock);
     }
 }
 
@@ -1485,11 +1492,9 @@ static inline void task_pick(struct core *core, struct pe *pe, uint32_t task, cy
     set_active(pe, task, NEVER);
     struct activations *state = activations_of(pe, task);
     if (state != NULL) {
-        struct moment *waiting = state->later;
         state->picked = time;
-        state->later = NULL;
-        if (waiting != NULL) {
-            activate_later(core, pe, task, time, waiting);
+        if (pe->later != NULL) {
+            activate_later(core, pe, task, time);
         }
     }
 }
@@ -1499,12 +1504,9 @@ static inline void block_at(struct core *core, struct pe *pe, uint32_t task, int
     struct task_state *times = &pe->tasks[task];
     times->unblocked = times->unblocked <= time ? NEVER : times->unblocked;
     if (place >= 0) {
-        struct unblockings *state = &unblockings_at(pe)[place];
-        struct moment *waiting = state->later;
-        state->blocked = time;
-        state->later = NULL;
-        if (waiting != NULL) {
-            unblock_later(core, pe, task, time, waiting);
+        unblockings_at(pe)[place].blocked = time;
+        if (pe->later != NULL) {
+            unblock_later(core, pe, task, time);
         }
     }
 }

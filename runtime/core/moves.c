@@ -166,7 +166,6 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
         return NOT_QUICK;
     }
     bool waits = false;
-    const uint32_t task = running_task(pe);
     uint8_t *at = pe->memory + 2 * (int64_t)to->address;
     if (input->form != SPELLED_OUT) {
         if (input->form == SHORT_RECEIVE || !take_short(core, input, application, at, count, ready, &end)) {
@@ -188,7 +187,7 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
     if (!waits) {
         settle_credits(core);
     }
-    struct resource use = {.ends = end, .user = operation->number, .task = task};
+    struct resource use = {.ends = end, .user = user_of(pe, operation)};
     *queue = use;
     if (!is_async) {
         *now = waits ? issued : end;
@@ -345,7 +344,7 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
     const uint8_t size = (uint8_t)application->steps[1];
     const uint8_t *at = pe->memory + 2 * (int64_t)from->address;
     struct move_times times = times_of(core, operation, issued, count);
-    struct resource use = {.user = operation->number, .task = running_task(pe)};
+    struct resource use = {.user = user_of(pe, operation)};
     bool waits = false;
     if (input->form == SHORT_RECEIVE) {
         if (!move_now(core, pe, application->queue, output, at, count, size, rate, &times)) {

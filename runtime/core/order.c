@@ -149,6 +149,17 @@ static bool may_arrive(const struct pe *pe, uint32_t task) {
     return queue->senders > 1 || row->type == LISTENER || inputs_of(pe)[row->queue].first == NULL;
 }
 
+/* Returns whether the end of something open may activate a task, or unblock it. */
+static inline bool may_be_activated(const struct pe *pe, uint32_t task) {
+    const struct activations *state = activations_of(pe, task);
+    return state != NULL && state->may > 0;
+}
+
+static inline bool may_be_unblocked(const struct pe *pe, uint32_t task) {
+    const struct unblockings *state = unblockings_of(pe, task);
+    return state != NULL && state->may > 0;
+}
+
 /* Returns whether a task may become ready before the one that is ready first, at `time`, or in that cycle and be picked
  * instead: whether something open, or a wavelet, can give it all that it lacks. */
 static inline bool may_precede(const struct pe *pe, uint32_t task, uint32_t best, cycle time, bool is_data) {
@@ -158,10 +169,10 @@ static inline bool may_precede(const struct pe *pe, uint32_t task, uint32_t best
     if (activated && unblocked) {
         return false; /* as ready as it can be; the best one at the limit */
     }
-    if (!unblocked && state->may_unblock == 0) {
+    if (!unblocked && !may_be_unblocked(pe, task)) {
         return false;
     }
-    return activated || state->may_activate > 0 || (is_data && may_arrive(pe, task));
+    return activated || may_be_activated(pe, task) || (is_data && may_arrive(pe, task));
 }
 
 /* Returns whether no task, of those in `masked` and those that are no bits, may precede the one that is ready first. */

@@ -193,13 +193,13 @@ static int quick_receive(struct core *core, struct pe *pe, const struct applicat
             }
             drop_run(core, run);
         }
-        use_until(pe, place, operation, task, end);
+        use_until(pe, place, operation, end);
         settle_credits(core);
         if (!operation->is_async) {
             *now = end;
             return DONE_NOW;
         }
-        use_until(pe, thread, operation, task, end);
+        use_until(pe, thread, operation, end);
         *now += core->timing.async_issue;
         signal_end(core, pe, operation, end, false);
         return DONE_NOW;
@@ -231,11 +231,11 @@ static int quick_receive(struct core *core, struct pe *pe, const struct applicat
     if (shares) {
         begin_to_receive(core, open, issued);
     }
-    use_until(pe, place, operation, task, open_since(issued));
+    use_until(pe, place, operation, open_since(issued));
     if (!operation->is_async) {
         return WAITS;
     }
-    use_until(pe, thread, operation, task, open_since(issued));
+    use_until(pe, thread, operation, open_since(issued));
     *now += core->timing.async_issue;
     if (operation->has_completion) {
         open->signals_end = true;
@@ -315,9 +315,9 @@ static int quick_send(struct core *core, struct pe *pe, const struct application
     settle_credits(core);
     bool waits = send->waiting > 0;
     cycle end = waits ? open_since(issued) : send->done;
-    use_until(pe, place, operation, here.task, end);
+    use_until(pe, place, operation, end);
     if (operation->is_async) {
-        use_until(pe, thread, operation, here.task, end);
+        use_until(pe, thread, operation, end);
     }
     if (waits) {
         send->since = issued;

@@ -14,9 +14,8 @@ static inline bool is_free(const struct pe *pe, uint32_t place, cycle time) {
     return resource_of(pe, place)->ends <= time;
 }
 
-static inline void use_until(struct pe *pe, uint32_t place, const struct operation *operation, uint32_t task,
-                             cycle end) {
-    *resource_of(pe, place) = (struct resource){.ends = end, .user = operation->number, .task = task};
+static inline void use_until(struct pe *pe, uint32_t place, const struct operation *operation, cycle end) {
+    *resource_of(pe, place) = (struct resource){.ends = end, .user = user_of(pe, operation)};
 }
 
 /* Returns whether nothing is to be told of a PE's use of a queue. */

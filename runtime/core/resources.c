@@ -22,9 +22,10 @@ static struct finding conflict(const struct early *early) {
 bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const struct operation *operation,
                         uint32_t where, cycle start, cycle end) {
     struct resource *resource = resource_of(pe, place);
-    uint32_t task = running_task(pe);
-    struct early early = {.pe = pe, .start = start, .place = place, .later = operation->number, .later_task = task,
-                          .earlier = resource->user, .earlier_task = resource->task, .where = where,
+    uint32_t tasks = pe->class->task_count + 1, task = resource->user % tasks;
+    struct early early = {.pe = pe, .start = start, .place = place, .later = operation->number,
+                          .later_task = running_task(pe), .earlier = resource->user / tasks,
+                          .earlier_task = task == 0 ? NO_ROW : pe->class->tasks[task - 1].number, .where = where,
                           .since = resource->ends - NEVER};
     if (resource->ends < NEVER) {
         struct finding found = conflict(&early);
@@ -37,7 +38,7 @@ bool resource_use_early(struct core *core, struct pe *pe, uint32_t place, const 
     *core->early_end = made;
     core->early_end = &made->next;
     pe->early++;
-    *resource = (struct resource){.ends = end, .user = operation->number, .task = task};
+    *resource = (struct resource){.ends = end, .user = user_of(pe, operation)};
     return true;
 }
 

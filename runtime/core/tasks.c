@@ -5,21 +5,40 @@
  */
 #include "machine.h"
 
-/* Appends a time to a list, and drops those that are past: they can no longer follow a pick or a blocking. */
-static void wait_for(struct core *core, struct moment **list, cycle time, cycle past) {
-    struct moment *moment = pool_take(core, &core->moments);
-    moment->time = time;
-    moment->next = NULL;
-    while (*list != NULL) {
-        struct moment *known = *list;
-        if (known->time < past) {
-            *list = known->next;
+static bool is_of(const struct moment *moment, uint32_t task, bool activates) {
+    return moment->task == task && moment->activates == activates;
+}
+
+/* Appends a moment to those of a PE, and drops those of the task that are past: they can no longer follow a pick or a
+ * blocking. */
+static void wait_for(struct core *core, struct pe *pe, uint32_t task, bool activates, cycle time, cycle past) {
+    struct moment *moment = pool_take(core, &core->moments), **link = &pe->later;
+    *moment = (struct moment){.time = time, .task = (uint16_t)task, .activates = activates};
+    for (struct moment *known; (known = *link) != NULL;) {
+        if (is_of(known, task, activates) && known->time < past) {
+            *link = known->next;
             pool_give(&core->moments, known);
         } else {
-            list = &known->next;
+            link = &known->next;
         }
     }
-    *list = moment;
+    *link = moment;
+}
+
+/* Takes the moments of a task out of those of its PE. */
+static struct moment *take_moments(struct pe *pe, uint32_t task, bool activates) {
+    struct moment *taken = NULL, **end = &taken, **link = &pe->later;
+    for (struct moment *moment; (moment = *link) != NULL;) {
+        if (is_of(moment, task, activates)) {
+            *link = moment->next;
+            moment->next = NULL;
+            *end = moment;
+            end = &moment->next;
+        } else {
+            link = &moment->next;
+        }
+    }
+    return taken;
 }
 
 void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool completion) {
@@ -39,7 +58,7 @@ void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool 
             state->completed = completion;
         }
         if (waits) {
-            wait_for(core, &state->later, first ? current : time, -1);
+            wait_for(core, pe, task, true, first ? current : time, -1);
         }
     } else if (time < current) {
         set_active(pe, task, time);
@@ -48,7 +67,8 @@ void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool 
 }
 
 /* Activates a task that was picked at a time by what has waited behind that. */
-void activate_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting) {
+void activate_later(struct core *core, struct pe *pe, uint32_t task, cycle time) {
+    struct moment *waiting = take_moments(pe, task, true);
     while (waiting != NULL) {
         struct moment *next = waiting->next;
         if (waiting->time >= time) {
@@ -68,12 +88,13 @@ void unblock_again(struct core *core, struct pe *pe, uint32_t task, cycle time, 
     }
     struct unblockings *state = unblockings_of(pe, task);
     if (state != NULL && (ahead || current > time)) {
-        wait_for(core, &state->later, current > time ? current : time, pe->clock);
+        wait_for(core, pe, task, false, current > time ? current : time, pe->clock);
     }
 }
 
 /* Unblocks a task that was blocked at a time by what has waited behind that. */
-void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time, struct moment *waiting) {
+void unblock_later(struct core *core, struct pe *pe, uint32_t task, cycle time) {
+    struct moment *waiting = take_moments(pe, task, false);
     while (waiting != NULL) {
         struct moment *next = waiting->next;
         if (waiting->time > time) {
