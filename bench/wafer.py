@@ -8,6 +8,10 @@ bit for bit.
 The numpy program is what one would write for speed: one row of PEs at a time, so that operands stay in cache, laid
 out [row, depth, column] so that every operation runs over contiguous columns. It exchanges no halos: it reads its
 neighbors' rows where they are. Cycles are the engine's estimate.
+
+Memory is the most that the process holds until a host that sets the field, runs, and reads the result has done so once:
+what its two arrays, the field and the result, take, and all the rest, which is Python, its libraries, the program, the
+state of the PEs and their memory. numpy's side is made after that.
 """
 
 from __future__ import annotations
@@ -63,11 +67,18 @@ class Row(NamedTuple):
     numpy: float
     iterations: int
     cycles: int
-    peak_gib: float
+    engine_gib: float
+    """Memory of the process at its peak, but for the host's arrays."""
+    host_gib: float
+    """The host's two arrays: the field, and the result that it reads."""
 
     @property
     def ratio(self) -> float:
         return self.engine / self.numpy
+
+    @property
+    def peak_gib(self) -> float:
+        return self.engine_gib + self.host_gib
 
     @property
     def tile_cycles(self) -> float:
@@ -111,6 +122,26 @@ class ByHand:
             self.old, self.new = new, old
 
 
+PEAK_OF_PROCESS = Path("/proc/self/clear_refs")
+"""Linux forgets the peak of the process when 5 is written there."""
+
+
+def forget_peak() -> None:
+    """Let the peak of memory begin again from what the process holds now, where the system can."""
+    if PEAK_OF_PROCESS.exists():
+        PEAK_OF_PROCESS.write_text("5")
+
+
+def peak_memory() -> float:
+    """Return the peak of the memory of the process in GiB, on Linux since `forget_peak`."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return (
+            next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM:")) / 2**20
+        )
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
+
+
 def measure(
     stencil: ModuleType,
     width: int,
@@ -122,6 +153,7 @@ def measure(
     check: bool = False,
 ) -> Row:
     """Return one row of the table; with `check` the run looks for races."""
+    forget_peak()
     start = time.perf_counter()
     program = loomir.compile(program_text(stencil, kind), rectangle=(width, height))
     compiled = time.perf_counter() - start
@@ -131,11 +163,16 @@ def measure(
     field = np.random.default_rng(0).random((height, width, DEPTH), np.float32)
     field = field.astype(np.float16 if kind == "f16" else np.float32, copy=False)
     simulator.set("u", np.pad(field[:, :, None, :], ((0, 0), (0, 0), (0, 1), (1, 1))))
-    by_hand = ByHand(stencil, field)
-    del field
-
     # Each launch starts from where the one before ended, which must be the first of the two buffers.
     simulator.launch("main", WARM_UP)
+    result = simulator.get("u")
+    engine_gib, host_gib = (
+        peak_memory() - (field.nbytes + result.nbytes) / 2**30,
+        (field.nbytes + result.nbytes) / 2**30,
+    )
+    del result
+    by_hand = ByHand(stencil, field)
+    del field
     by_hand.iterate(WARM_UP)
     before = simulator.cycles
     engine: list[float] = []
@@ -152,8 +189,7 @@ def measure(
     for y in range(height):
         if not np.array_equal(result[y, :, 0, 1:-1], by_hand.old[y + 1, 1:-1, 1:-1].T):
             raise SystemExit(f"the engine and numpy disagree in row {y} of {width} x {height} PEs")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return Row(width, height, kind, compiled + loaded, min(engine), min(hand), iterations, cycles, peak)
+    return Row(width, height, kind, compiled + loaded, min(engine), min(hand), iterations, cycles, engine_gib, host_gib)
 
 
 def shown(row: Row) -> list[str]:
@@ -167,7 +203,8 @@ def shown(row: Row) -> list[str]:
         f"{1e3 * row.engine / row.iterations:.2f}",
         f"{row.cycles:,}",
         f"{row.tile_cycles:.2e}",
-        f"{row.peak_gib:.2f}",
+        f"{row.engine_gib:.2f}",
+        f"{row.host_gib:.2f}",
     ]
 
 
@@ -191,7 +228,7 @@ def main() -> int:
     table = Table(title=f"7-point stencil, {DEPTH} {arguments.kind} per PE, {arguments.iterations} iterations")
     for heading in (
         "PEs", "compile, load s", "engine s", "numpy s", "ratio", "ms / iteration", "cycles (est.)", "tile-cycles / s",
-        "peak GiB",
+        "engine GiB", "host GiB",
     ):  # fmt: skip
         table.add_column(heading, justify="right")
     stencil = example()
