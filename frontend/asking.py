@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 
 ASKED = frozenset(
     (
-        "check_width", "color", "color_at", "color_place", "constant", "constant_at", "constant_of", "descriptor_at",
-        "dispatcher", "filter_ids", "function_number", "is_bound", "is_host_stream", "is_initialized", "is_outlined",
-        "kind_of_task", "local_array", "local_symbols", "name_queue", "queue", "queue_of", "receives_by_queue",
-        "report_queue", "set_descriptor_at", "spill", "step", "stepped", "symbol_of", "task_symbol", "use",
+        "as_held", "choice_number", "color", "color_at", "color_place", "constant", "constant_at", "constant_of",
+        "descriptor_at", "dispatcher", "filter_ids", "function_number", "held_like", "is_bound", "is_host_stream",
+        "is_initialized", "is_outlined", "kind_of_task", "local_array", "local_symbols", "name_queue", "queue",
+        "queue_of", "receives_by_queue", "report_queue", "set_descriptor_at", "spill", "step", "stepped", "symbol_of",
+        "task_symbol", "use",
     )
 )  # fmt: skip
 """The methods of a PE program by which emission asks it something."""

@@ -17,7 +17,7 @@ from .emit import Builder, has_one_register
 from .errors import Mistyped
 from .evaluator import Evaluator, Unchecked
 from .types import Type
-from .values import VOID, Local, Split, Value, WidthChanges
+from .values import VOID, EmittedAgain, Local, Split, Value
 
 
 def opaque(ev: Evaluator, local: Local) -> Value | None:
@@ -83,6 +83,6 @@ def check(ev: Evaluator, run: Function[[], object], note: Note) -> None:
         (first, *rest) = error.diagnostics
         first = Diagnostic(first.source, first.start, first.end, first.message, (*first.notes, note))
         raise CslError([first, *rest]) from None
-    except (CslError, Unchecked, Split, WidthChanges):
+    except (CslError, Unchecked, Split, EmittedAgain):
         # What cannot be told without the values is left to the code that is part of the program.
         return

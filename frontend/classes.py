@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..operations.bit_patterns import are_all_same
 from . import types
 from .builtins.layout import Tiles
+from .descriptors import FabricDescriptor
 from .scalars import column, one
 from .types import Type
 from .values import Column, Lanes, Value, content, element_data, element_of, is_elements, is_members
@@ -38,6 +39,8 @@ class UnitClass:
     rows: NDArray[np.int64]
     params: Value
     tiles: Tiles
+    held: dict[str, list[FabricDescriptor]] = field(default_factory=dict[str, list[FabricDescriptor]])
+    """The fabric DSDs that the variables in a memory hold, by its symbol, where which one is known at run time only."""
 
     def select(self, index: NDArray[np.int64]) -> UnitClass:
         """Return some of the PEs."""

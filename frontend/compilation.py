@@ -52,7 +52,7 @@ from .places import Memory
 from .rectangle import Places, Routers, check_tiles, placement
 from .registry import load_rules
 from .search_path import SearchPath
-from .values import VOID, Callable, Lanes, Split, Value, WidthChanges, boolean, string
+from .values import VOID, Callable, ChoiceChanges, Lanes, Split, Value, WidthChanges, boolean, string
 
 MAX_PYTHON_FRAMES = 60_000
 """Python frames evaluation may use; calls of the program are bounded by `MAX_CALL_DEPTH`, trees by the parser."""
@@ -340,6 +340,12 @@ class Assembly:
                     session.widths[current.path.stem, change.symbol, change.place] = change.unit
                     pending.append(current)
                     continue
+                except ChoiceChanges as change:
+                    session.bodies.drop()
+                    held = current.held.setdefault(change.symbol, [])
+                    held += [each for each in change.alternatives if each not in held]
+                    pending.append(current)
+                    continue
                 except Split as split:
                     session.bodies.drop()
                     whole = Lanes(len(current.columns))
@@ -421,7 +427,7 @@ class Assembly:
         session = self.session
         session.steps.progress()
         lanes = Lanes(len(unit_class.columns))
-        pe = PeProgram(session, unit_class.path.stem, unit_class.columns, unit_class.rows)
+        pe = PeProgram(session, unit_class.path.stem, unit_class.columns, unit_class.rows, unit_class.held)
         pe.state["lanes"] = lanes
         ev = Evaluator(session, lanes, pe)
         effect = unit_class.tiles.effect

@@ -17,10 +17,20 @@ from ..operations.bit_patterns import identity
 from . import recovery, types
 from .addresses import byte_address
 from .conversion import common_type
+from .descriptors import DESCRIPTORS, FABRIC, alternatives_of, as_choice, united
 from .emit import Builder, has_one_register, scalar
 from .evaluator import Evaluator
 from .types import Type
 from .values import Address, Local, Value, Words, is_members, is_ssa
+
+
+class _Chosen(Exception):
+    """A fabric DSD becomes another in a loop: the loop is emitted again with a choice of both."""
+
+    def __init__(self, local: Local, other: Value) -> None:
+        super().__init__()
+        self.local = local
+        self.other = other
 
 
 class _General(Exception):
@@ -180,7 +190,7 @@ def branch(
         _give_back(start)
         raise recovery.also(ev, error, lambda: _side(ev, otherwise, start)) from None
     second = _side(ev, otherwise, start)
-    merges = [_with_one_type(ev, merge, first, second, node) for merge in _changed_variables(first, second, start)]
+    merges = [_with_one_type(ev, merge, first, second, node) for merge in _changed_variables(ev, first, second, start)]
     result = _value_of(ev, first, second, node)
     if isinstance(result, _Merge):
         merges.append(result)
@@ -223,14 +233,14 @@ def _give_back(start: _Start) -> None:
         local.value = before
 
 
-def _changed_variables(first: _Side, second: _Side, start: _Start) -> list[_Merge]:
+def _changed_variables(ev: Evaluator, first: _Side, second: _Side, start: _Start) -> list[_Merge]:
     """Return the variables that a side has changed, with what each side made of them."""
     merges: list[_Merge] = []
     for key in dict.fromkeys([*first.changed, *second.changed]):
         local, before = start[key]
         one, other = first.changed.get(key, before), second.changed.get(key, before)
         if one is not None or other is not None:
-            merges.append(_Merge(local, *_aligned(one, other)))
+            merges.append(_Merge(local, *_joined(ev, *_aligned(one, other))))
     return merges
 
 
@@ -258,7 +268,7 @@ def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> 
         type = common_type(ev, one, other, node)
         if type is not None:
             one, other = (_converted(ev, side.value, side.block, type, node) for side in (first, second))
-    return _Merge(None, one, other)
+    return _Merge(None, *_joined(ev, one, other))
 
 
 def _converted(ev: Evaluator, value: Value, block: Block, type: Type, node: syntax.Node) -> Value:
@@ -281,11 +291,37 @@ def _merged_leaves(
 ) -> list[Any]:
     """Return the data of each leaf after a branch; what differs is added to the results of `if`."""
     one, other = leaves(merge.one), leaves(merge.other)
-    is_descriptor = isinstance(merge.one.type, types.Descriptor)
-    if len(one) != len(other) or (is_descriptor and not merge.one.data.like(merge.other.data)):
+    if len(one) != len(other) or not _are_alike(merge.one, merge.other):
         ev.fail(node, "the branches make DSDs that differ in what cannot change at run time")
     pairs = zip(one, other, strict=True)
     return [_merged(ev, condition, a, b, first, second, outputs, node) for a, b in pairs]
+
+
+def _joined(ev: Evaluator, one: Value, other: Value) -> tuple[Value, Value]:
+    """Return two values, of which the fabric DSDs that differ are now choices of both."""
+    if is_members(one.data) and is_members(other.data) and len(one.data) == len(other.data):
+        pairs = [_joined(ev, *members) for members in zip(one.data, other.data, strict=True)]
+        return Value(one.type, tuple(first for first, _ in pairs)), Value(other.type, tuple(last for _, last in pairs))
+    if isinstance(one.data, FABRIC) and isinstance(other.data, FABRIC) and one.type == other.type:
+        return _chosen_from(ev, one, other), _chosen_from(ev, other, one)
+    return one, other
+
+
+def _chosen_from(ev: Evaluator, value: Value, other: Value) -> Value:
+    """Return a fabric DSD as a choice of what it and another may be; as it is, if the other is like it."""
+    if value.data.like(other.data):
+        return value
+    assert ev.pe is not None
+    number = ev.pe.choice_number
+    both = united(alternatives_of(value.data, number), alternatives_of(other.data, number))
+    return Value(value.type, as_choice(value.data, both, number))
+
+
+def _are_alike(one: Value, other: Value) -> bool:
+    """Return True if all DSDs of two values are the same in what cannot change at run time."""
+    if is_members(one.data) and is_members(other.data):
+        return all(_are_alike(*members) for members in zip(one.data, other.data, strict=True))
+    return not isinstance(one.data, DESCRIPTORS) or one.data.like(other.data)
 
 
 def _yield(builder: Builder, block: Block, values: Sequence[SSAValue]) -> None:
@@ -401,8 +437,7 @@ class _Carried:
         for number, position, leaf in self.slots:
             value, shape = self.candidates[number].value, self.shapes[number]
             assert value is not None and shape is not None
-            if isinstance(value.type, types.Descriptor) and not shape.data.like(value.data):
-                self.ev.fail(self.node, "this loop changes a DSD in what cannot change at run time")
+            value = self._like(number, value, shape)
             now = leaves(value)[position]
             general = (number, position) in self.general
             if isinstance(leaf.data, Address) and not general and not _same_buffer(leaf.data, now.data):
@@ -410,19 +445,32 @@ class _Carried:
             values.append(self._one(now, general))
         return values
 
+    def _like(self, number: int, value: Value, shape: Value) -> Value:
+        """Return what a variable holds with its DSDs as before the loop in what cannot change at run time."""
+        one, other = _joined(self.ev, shape, value)
+        if not _are_alike(shape, one):
+            raise _Chosen(self.candidates[number], other)
+        if not _are_alike(shape, other):
+            self.ev.fail(self.node, "this loop changes a DSD in what cannot change at run time")
+        return other
+
 
 def _emitted(ev: Evaluator, emit_loop: Function[[set[tuple[int, int]]], None]) -> None:
-    """Emit a loop, again for each pointer that turns out to leave its buffer in it."""
+    """Emit a loop, again for each pointer that turns out to leave its buffer in it, and each DSD that is another."""
     general: set[tuple[int, int]] = set()
     while True:
         before = [(local, local.value) for local in ev.live]
         try:
             emit_loop(general)
             return
-        except _General as problem:
+        except (_General, _Chosen) as problem:
             for local, value in before:
                 local.value = value
-            general.add(problem.leaf)
+            if isinstance(problem, _General):
+                general.add(problem.leaf)
+            else:
+                assert problem.local.value is not None
+                problem.local.value, _ = _joined(ev, problem.local.value, problem.other)
 
 
 @contextmanager

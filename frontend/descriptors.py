@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as Function
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..targets.wavelets import MAX_DIMENSIONS
 from . import types
@@ -115,6 +116,58 @@ class FabricDescriptor:
 
 
 @dataclass
+class FabricChoice:
+    """One of several fabin or fabout DSDs, which of them is known at run time only.
+
+    `chosen` is its number among those that the PE program chooses from (`PeProgram.choice_number`).
+    """
+
+    alternatives: Alternatives
+    """Those that it may be, by their numbers, and without an extent."""
+    extent: Any
+    chosen: Any
+
+    @property
+    def output(self) -> bool:
+        return self.alternatives[0][1].output
+
+    def is_known(self) -> bool:
+        return _known(self.extent, self.chosen)
+
+    def parts(self) -> list[Any]:
+        return [self.extent, self.chosen]
+
+    def with_parts(self, parts: list[Any]) -> FabricChoice:
+        return replace(self, extent=parts[0], chosen=parts[1])
+
+    def like(self, other: object) -> bool:
+        return isinstance(other, FabricChoice) and self.alternatives == other.alternatives
+
+
+Alternatives: TypeAlias = tuple[tuple[int, FabricDescriptor], ...]
+FABRIC = FabricDescriptor | FabricChoice
+
+
+def alternatives_of(data: FABRIC, number: Function[[FabricDescriptor], int]) -> Alternatives:
+    """Return what a fabric DSD may be; `number` gives the number of an alternative."""
+    if isinstance(data, FabricChoice):
+        return data.alternatives
+    descriptor = replace(data, extent=0)
+    return ((number(descriptor), descriptor),)
+
+
+def as_choice(data: FABRIC, alternatives: Alternatives, number: Function[[FabricDescriptor], int]) -> FabricChoice:
+    """Return a fabric DSD as one of `alternatives`, which it is among."""
+    chosen = data.chosen if isinstance(data, FabricChoice) else number(replace(data, extent=0))
+    return FabricChoice(alternatives, data.extent, chosen)
+
+
+def united(*groups: Alternatives) -> Alternatives:
+    """Return the alternatives of several groups, in the order of their numbers."""
+    return tuple(sorted({number: each for group in groups for number, each in group}.items()))
+
+
+@dataclass
 class FifoDescriptor:
     """What @allocate_fifo made."""
 
@@ -134,7 +187,7 @@ class FifoDescriptor:
         return self == other
 
 
-DESCRIPTORS = MemoryDescriptor | CircularDescriptor | FabricDescriptor | FifoDescriptor
+DESCRIPTORS = MemoryDescriptor | CircularDescriptor | FabricDescriptor | FabricChoice | FifoDescriptor
 
 ELEMENTS: dict[str, types.Type] = {"f16": types.F16, "f32": types.F32, "i16": types.I16, "i32": types.I32}
 """The element types the table of DSD operations speaks of."""

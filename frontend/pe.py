@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, cast
@@ -35,7 +35,16 @@ from ..operations.bit_patterns import are_all_same
 from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
-from .descriptors import DESCRIPTORS, FabricDescriptor, MemoryDescriptor
+from .descriptors import (
+    DESCRIPTORS,
+    FABRIC,
+    FabricChoice,
+    FabricDescriptor,
+    MemoryDescriptor,
+    alternatives_of,
+    as_choice,
+    united,
+)
 from .emit import Builder, has_one_register, in_ir, memref, place, scalar, stored
 from .evaluator import Effect, Evaluator, Session
 from .filter_ids import NO_FILTER
@@ -50,6 +59,7 @@ from .values import (
     Address,
     Buffer,
     Callable,
+    ChoiceChanges,
     Column,
     Lanes,
     Value,
@@ -117,7 +127,14 @@ class Export:
 class PeProgram:
     """What a class of PEs owns. `columns` and `rows` are where they stand, one number for each lane."""
 
-    def __init__(self, session: Session, name: str, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        name: str,
+        columns: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        held: Mapping[str, Sequence[FabricDescriptor]],
+    ) -> None:
         self.session = session
         self.name = name
         self.columns = columns
@@ -179,6 +196,10 @@ class PeProgram:
         """What single builtins keep: random state, registers."""
         self._symbols: set[str] = set()
         self._dsd_colors: list[int] = []
+        self._held = held
+        """The fabric DSDs that the variables in a memory hold, by its symbol, if that is known at run time only."""
+        self._chosen: list[FabricDescriptor] = []
+        """The fabric DSDs of which the program chooses one at run time."""
         self._queues: dict[tuple[bool, int | None, int | None], str] = {}
         self._params: dict[tuple[Attribute, bytes], str] = {}
         self._locals: dict[tuple[Hashable, ...], Address] = {}
@@ -234,6 +255,25 @@ class PeProgram:
         if not isinstance(data, FabricDescriptor) or data.color is None:
             return data
         return replace(data, color=self.color_place(data.color))
+
+    def _of_layout(self, data: FabricDescriptor) -> FabricDescriptor:
+        """Return a DSD of this program as one of the layout: with its color."""
+        return data if data.color is None else replace(data, color=self.color_at(data.color))
+
+    def choice_number(self, descriptor: FabricDescriptor) -> int:
+        """Return the number of a DSD, whose extent is 0, among those of which the program chooses one at run time."""
+        if descriptor not in self._chosen:
+            self._chosen.append(descriptor)
+        return self._chosen.index(descriptor)
+
+    def as_held(self, symbol: str, data: Any) -> Any:
+        """Return a DSD as variables in a memory hold it: a fabric DSD as one of those that they are known to hold."""
+        if not isinstance(data, FABRIC):
+            return data
+        held = [self._adopted(each) for each in self._held.get(symbol, ())]
+        known = united(tuple((self.choice_number(each), each) for each in held if each.output == data.output))
+        both = united(known, alternatives_of(data, self.choice_number))
+        return as_choice(data, known, self.choice_number) if known and both == known else data
 
     def use(self, ev: Evaluator, kind: str, number: int | None, node: syntax.Node) -> None:
         """Record that the program uses a resource; what libraries use is theirs."""
@@ -380,6 +420,7 @@ class PeProgram:
                 unit = self.session.widths.get((self.name, symbol, start))
                 if unit is not None:
                     data = replace(data, unit=unit, element=None)
+                data = self.as_held(symbol, data)
                 self._descriptors[symbol, start] = data
                 for position, part in enumerate(data.parts()):
                     image.put(start + 2 * position, 2, part)
@@ -480,22 +521,36 @@ class PeProgram:
         if where.buffer is None:
             return None
         if is_ssa(where.offset):
-            held = [each for (symbol, _), each in self._descriptors.items() if symbol == where.buffer.symbol]
+            symbol = where.buffer.symbol
+            held = [each for (other, _), each in self._descriptors.items() if other == symbol]
+            for other in held[1:]:
+                self.held_like(where, held[0], other)
             return held[0] if held and all(map(held[0].like, held)) else None
         return self._descriptors.get((where.buffer.symbol, where.offset * where.unit))
 
-    def check_width(self, where: Address, held: DESCRIPTORS, given: DESCRIPTORS) -> None:
-        """Raise WidthChanges if a DSD variable differs from what it is given in the width of elements alone.
+    def held_like(self, where: Address, held: DESCRIPTORS, given: DESCRIPTORS) -> DESCRIPTORS:
+        """Return what a DSD variable is given as one like it holds; as it is, if it cannot hold both.
 
-        One that has been given that of 16 bits and of 32 bits is left alone.
+        Raise WidthChanges if they differ in the width of elements alone, but for a variable that has been given
+        elements of 16 bits and of 32 bits already, and ChoiceChanges if they are fabric DSDs that differ.
         """
+        if where.buffer is None or held.like(given):
+            return given
+        symbol = where.buffer.symbol
+        if isinstance(held, FABRIC) and isinstance(given, FABRIC) and held.output == given.output:
+            known, new = (alternatives_of(each, self.choice_number) for each in (held, given))
+            both = united(known, new)
+            if isinstance(held, FabricChoice) and both == known:
+                return as_choice(given, both, self.choice_number)
+            raise ChoiceChanges(symbol, tuple(self._of_layout(each) for _, each in both))
         if not isinstance(held, MemoryDescriptor) or not isinstance(given, MemoryDescriptor):
-            return
-        if where.buffer is None or is_ssa(where.offset) or not replace(held, unit=given.unit).like(given):
-            return
-        place = where.buffer.symbol, where.offset * where.unit
+            return given
+        if is_ssa(where.offset) or not replace(held, unit=given.unit).like(given):
+            return given
+        place = symbol, where.offset * where.unit
         if (self.name, *place) not in self.session.widths:
             raise WidthChanges(*place, given.unit)
+        return given
 
     def set_descriptor_at(self, where: Address, descriptor: DESCRIPTORS) -> None:
         if where.buffer is not None and not is_ssa(where.offset):

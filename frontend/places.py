@@ -473,14 +473,17 @@ class Memory(Place):
         template = ev.pe.descriptor_at(self.where)
         data = value.data
         if template is None:
+            if self.where.buffer is not None:
+                data = ev.pe.as_held(self.where.buffer.symbol, data)
             ev.pe.set_descriptor_at(self.where, data)
-        elif not template.like(data):
-            ev.pe.check_width(self.where, template, data)
-            ev.fail(
-                node,
-                "this DSD differs from those this variable has held in what cannot change at run time "
-                "(its queue, color, options or number of dimensions); use another variable",
-            )
+        else:
+            data = ev.pe.held_like(self.where, template, data)
+            if not template.like(data):
+                ev.fail(
+                    node,
+                    "this DSD differs from those this variable has held in what cannot change at run time "
+                    "(its kind, options or number of dimensions); use another variable",
+                )
         for position, part in enumerate(data.parts()):
             word = word_of(ev, part, node)
             Memory(moved(ev, self.where, position, 2), types.U16, False)._store_scalar(ev, word)

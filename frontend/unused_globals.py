@@ -27,7 +27,7 @@ from .frames import Frame
 from .modules import Global, Module
 from .recovery import on_trial
 from .step_limit import Steps
-from .values import Callable, Split, Value, WidthChanges
+from .values import Callable, EmittedAgain, Split, Value
 
 if TYPE_CHECKING:
     from .evaluator import Session
@@ -105,7 +105,7 @@ def _mistake(ev: Evaluator, each: Global) -> Diagnostic | None:
         # What the arguments of a call are may decide.
         is_certain |= isinstance(error, Mistyped) and not isinstance(error, MistypedAtRunTime | Refused)
         return in_program(error).diagnostics[0] if is_certain else None
-    except (LoomError, Unchecked, Split, WidthChanges):
+    except (LoomError, Unchecked, Split, EmittedAgain):
         return None
     return None
 

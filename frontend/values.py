@@ -74,13 +74,26 @@ class Split(Exception):
         self.column = column
 
 
-class WidthChanges(Exception):
+class EmittedAgain(Exception):
+    """Raised where a variable turns out to hold what the code that is emitted so far does not expect of it."""
+
+
+class WidthChanges(EmittedAgain):
     """Raised where a DSD variable is given a DSD over elements of another width than its first one has: code that uses
     it is to be emitted for that width, also what has been emitted before."""
 
     def __init__(self, symbol: str, place: int, unit: int) -> None:
         super().__init__()
         self.symbol, self.place, self.unit = symbol, place, unit
+
+
+class ChoiceChanges(EmittedAgain):
+    """Raised where a variable is given another fabric DSD than it may hold: code that uses it is to be emitted for all
+    of them. `alternatives` are all, with their colors instead of the places of these."""
+
+    def __init__(self, symbol: str, alternatives: tuple[Any, ...]) -> None:
+        super().__init__()
+        self.symbol, self.alternatives = symbol, alternatives
 
 
 class Value:

@@ -35,10 +35,11 @@ def rectangle_problem(width: int, height: int, target: Target) -> str | None:
     return f"the rectangle is {width} x {height} PEs, but {target.name} has {columns} x {rows}; make it smaller"
 
 
-def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool = False, turns: bool = False) -> None:
+def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool = False) -> None:
     """Raise VerifyException unless a router can send a color from all of `receive` to all of `transmit`.
 
-    The color may end there, by going to no port, only where `ends`, and go back to where it comes from where `turns`.
+    The color may end there, by going to no port, only where `ends`. It may go to one of several ports that it comes
+    from, since nothing need come from there.
     """
     for ports, way in ((receive, "from"), (transmit, "to")):
         if not ports and not (ends and way == "to"):
@@ -48,7 +49,7 @@ def verify_ports(receive: Sequence[str], transmit: Sequence[str], *, ends: bool 
         if len(set(ports)) != len(ports):
             raise VerifyException(f"the route names a port twice in '{way}'; name it once")
     for port in receive:
-        if port in transmit and port != "ramp" and not turns:
+        if port in transmit and port != "ramp" and len(receive) == 1:
             raise VerifyException(f"the route sends the color back to {port}, where it comes from; remove one")
 
 

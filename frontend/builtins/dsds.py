@@ -10,7 +10,7 @@ from ...dialects import dsd
 from ...targets.wavelets import MAX_DIMENSIONS
 from .. import types
 from ..addresses import moved
-from ..descriptors import CircularDescriptor, FabricDescriptor, MemoryDescriptor
+from ..descriptors import FABRIC, CircularDescriptor, FabricDescriptor, MemoryDescriptor
 from ..evaluator import Evaluator
 from ..places import index_word
 from ..registry import Table
@@ -240,7 +240,7 @@ def _set_length(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value
                 "@set_dsd_length takes a mem1d_dsd or a fabric DSD, not a mem4d_dsd; make another with @get_dsd",
             )
         return Value(value.type, replace(data, extents=(length,)))
-    if isinstance(data, FabricDescriptor | CircularDescriptor):
+    if isinstance(data, FABRIC | CircularDescriptor):
         return Value(value.type, replace(data, extent=length))
     ev.fail(arguments[0], f"@set_dsd_length takes a DSD, not '{value.type}'")
 

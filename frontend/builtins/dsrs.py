@@ -11,7 +11,15 @@ from ...csl import syntax
 from ...dialects import dsd, dsr
 from ...operations import dsd_table
 from .. import comptime_known, emit, types
-from ..descriptors import DESCRIPTORS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
+from ..choices import each
+from ..descriptors import (
+    DESCRIPTORS,
+    CircularDescriptor,
+    FabricChoice,
+    FabricDescriptor,
+    FifoDescriptor,
+    MemoryDescriptor,
+)
 from ..dsd_operands import format_of, materialize
 from ..errors import UnknownDescriptor
 from ..evaluator import Evaluator
@@ -81,7 +89,7 @@ def _numbered(ev: Evaluator, value: Value, file: type[dsr.RegisterType], rule: s
 
 
 LOADS: dict[str, tuple[type[DESCRIPTORS], ...]] = {
-    "load_to_dsr": (MemoryDescriptor, FabricDescriptor),
+    "load_to_dsr": (MemoryDescriptor, FabricDescriptor, FabricChoice),
     "load_to_dsr_xdsr": (CircularDescriptor,),
     "load_to_dsr_xdsr_sr": (MemoryDescriptor,),
 }
@@ -115,6 +123,29 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
     number = int(ev.data(register, arguments[0], "a DSR"))
     xdsr, srs = _extensions(ev, arguments[1 : 1 + extensions])
     dsd_value, is_mem4d = _loadable(ev, node, arguments[1 + extensions])
+    given = ev.expr(arguments[2 + extensions]) if len(arguments) > 2 + extensions else None
+
+    def load(alternative: Value) -> Value:
+        _load(ev, node, (register, number), xdsr, srs, alternative, is_mem4d, given)
+        return VOID
+
+    return each(ev, dsd_value, node, load)
+
+
+def _load(
+    ev: Evaluator,
+    node: syntax.Builtin,
+    destination: tuple[Value, int],
+    xdsr: int | None,
+    srs: list[int],
+    dsd_value: Value,
+    is_mem4d: bool,
+    given: Value | None,
+) -> None:
+    """Load a DSD, which is not a choice, into a register, given as its value and number."""
+    register, number = destination
+    assert isinstance(register.type, types.Register)
+    arguments, extensions = node.arguments, node.name.count("_") - 2
     data: Any = dsd_value.data
     if is_mem4d and node.name == "load_to_dsr":
         ev.warn(
@@ -122,7 +153,6 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
             "only SDK 1.4 takes a mem4d_dsd in @load_to_dsr, and chooses the XDSR and stride registers; name them in "
             "@load_to_dsr_xdsr_sr for SDK 2.10 (DSR-043)",
         )
-    given = ev.expr(arguments[2 + extensions]) if len(arguments) > 2 + extensions else None
     name = register.type.name
     file = FILES[name]
     is_initial = ev.builder is None
@@ -182,7 +212,6 @@ def _load_to_dsr(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Valu
             _step(ev, name, number, dsd_value, node)
         # Tasks may be bound and queues be given their colors further down.
         ev.program.initial_loads.append((ev.frame.module, load))
-    return VOID
 
 
 def _step(ev: Evaluator, file: str, number: int, value: Value, node: syntax.Node) -> None:
@@ -275,7 +304,7 @@ def _loadable(ev: Evaluator, node: syntax.Builtin, argument: syntax.Expression) 
     match data:
         case CircularDescriptor():
             hint = "load it with @load_to_dsr_xdsr (DSR-044)"
-        case MemoryDescriptor() | FabricDescriptor():
+        case MemoryDescriptor() | FabricDescriptor() | FabricChoice():
             hint = "load it with @load_to_dsr"
         case FifoDescriptor():
             hint = "name its registers in @allocate_fifo (DSR-071)"
@@ -290,8 +319,9 @@ def _loaded_words(data: DESCRIPTORS) -> int:
     The width of wavelets is known to the operation alone: 32 bits, but for a SIMD mode, which packs values of 16 bits
     (DSD-239) and lets others be.
     """
-    if not isinstance(data, FabricDescriptor):
+    if isinstance(data, MemoryDescriptor | CircularDescriptor | FifoDescriptor):
         return data.unit
+    assert isinstance(data, FabricDescriptor)
     return 1 if any(name == "simd" and mode != dsd.SimdMode.SIMD_OFF for name, mode in data.options) else 2
 
 

@@ -13,6 +13,7 @@ from ...dialects import dsd
 from .. import control, emit, types
 from ..addresses import moved, plus, scaled
 from ..calls import call, signature
+from ..choices import Operands, for_each
 from ..conversion import cast
 from ..descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import materialize, scalar_at
@@ -39,9 +40,20 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.fail(node.arguments[0], f"@map calls a function, not a value of type '{function.type}'")
     callable = function.data
     count = len(callable.node.parameters)
-    operands = [ev.expr(argument) for argument in node.arguments[1:]]
-    if len(operands) not in (count, count + 1):
-        ev.fail(node, f"'{callable.name}' takes {count} arguments, but @map is given {len(operands)} operands")
+    given = node.arguments[1:]
+    if len(given) not in (count, count + 1):
+        ev.fail(node, f"'{callable.name}' takes {count} arguments, but @map is given {len(given)} operands")
+
+    def emit(operands: Operands) -> Value:
+        _emitted(ev, node, callable, [operands.expr(argument) for argument in given])
+        return VOID
+
+    return for_each(ev, node, emit)
+
+
+def _emitted(ev: Evaluator, node: syntax.Builtin, callable: Callable, operands: list[Value]) -> None:
+    """Emit the calls of a function for the elements of operands none of which is a choice."""
+    count = len(callable.node.parameters)
     signature = _parameter_types(ev, callable)
     operands = [
         _in_register(ev, operand, argument, is_source=n < count)
@@ -66,13 +78,12 @@ def _map(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 
     if not is_ssa(length):
         if length == 0:
-            return VOID
+            return
         stop = ev.code.constant(types.I16, length)
     else:
         stop = length
     bounds = (ev.code.constant(types.I16, 0), stop, ev.code.constant(types.I16, 1))
     control.counted(ev, [], bounds, one, node)
-    return VOID
 
 
 def _in_register(ev: Evaluator, operand: Value, argument: syntax.Expression, *, is_source: bool) -> Value:

@@ -14,6 +14,7 @@ from ...dialects import dsd
 from ...operations import dsd_table
 from ...targets.wavelets import POINTER_EXTENT
 from .. import emit, types
+from ..choices import Operands, for_each
 from ..descriptors import CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from ..dsd_operands import element_type, format_of, materialize, scalar_at, scalar_operand
 from ..evaluator import Evaluator
@@ -44,13 +45,32 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             index = _index_operand(ev, wanted, arguments[count])
         settings = asynchronous(ev, fields, arguments[count])
         fields.end()
-    destination = _operand(ev, arguments[0], row, None)
+
+    def emit(operands: Operands) -> Value:
+        return _emitted(ev, node, row, operands, settings, index, is_wanted=want is not types.VOID)
+
+    return for_each(ev, node, emit)
+
+
+def _emitted(
+    ev: Evaluator,
+    node: syntax.Builtin,
+    row: dsd_table.DsdOperation,
+    operands: Operands,
+    settings: dsd.AsyncAttr | None,
+    index: SSAValue | None,
+    *,
+    is_wanted: bool,
+) -> Value:
+    """Emit an operation on operands none of which is a choice; return whether it ended as it should."""
+    arguments, count = node.arguments, 1 + len(row.sources)
+    destination = _operand(ev, operands, arguments[0], row, None)
     accumulator = _accumulator(ev, arguments[0])
     if row.name == "faddhs":
-        sources = _mixed_sources(ev, arguments, row, accumulator, to_number=not _is_descriptor(destination))
+        sources = _mixed_sources(ev, operands, arguments, row, accumulator, to_number=not _is_descriptor(destination))
     else:
         sources = [
-            _accumulated(ev, accumulator, argument, row, n) or _operand(ev, argument, row, n)
+            _accumulated(ev, accumulator, argument, row, n) or _operand(ev, operands, argument, row, n)
             for n, argument in enumerate(arguments[1:count])
         ]
     if len(sources) == 2 and row.name not in SCALARS_ALONE and not any(map(_is_descriptor, sources)):
@@ -59,13 +79,13 @@ def _operation(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     ev.code.at(ev.source, node.start)
     registers = any(value.type.name.startswith("dsr.") for value in (destination, *sources))
     if registers:
-        asked = want is not types.VOID and settings is None
+        asked = is_wanted and settings is None
         op: dsd.DsdOperation = emit_on_registers(ev, row, destination, sources, settings, index, asked, node)
         _verify(ev, op, node)
     else:
         # Only a FIFO can stop an operation, and only a synchronous one.
         fifos = any(isinstance(value.type, dsd.FifoType) for value in (destination, *sources))
-        asked = want is not types.VOID and settings is None and fifos
+        asked = is_wanted and settings is None and fifos
         fp16 = format_of(ev, row)
         op = dsd.OPERATIONS[row.name](
             destination, sources, index=index, asynchronous=settings, with_result=asked, fp16=fp16
@@ -107,7 +127,18 @@ def _dfilt(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     fields.end()
     if settings is None:
         ev.fail(config, "@dfilt needs '.async = true' in its configuration")
-    value = ev.expr(argument)
+
+    def emit(operands: Operands) -> Value:
+        _drop(ev, node, row, operands.expr(argument), settings)
+        return VOID
+
+    return for_each(ev, node, emit)
+
+
+def _drop(
+    ev: Evaluator, node: syntax.Builtin, row: dsd_table.DsdOperation, value: Value, settings: dsd.AsyncAttr
+) -> None:
+    argument = node.arguments[0]
     is_register = isinstance(value.type, types.Register) and value.type.name == "dsr_src1"
     if not is_register and (not isinstance(value.data, FabricDescriptor) or value.type is not types.FABIN):
         ev.fail(argument, f"@dfilt takes a fabin_dsd, or a dsr_src1 that holds one, not a value of type '{value.type}'")
@@ -119,7 +150,6 @@ def _dfilt(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         op.properties["drops_data"] = UnitAttr()
     else:
         ev.code(dsd.OPERATIONS["mov32"](destination, [source], asynchronous=settings, drops_data=True))
-    return VOID
 
 
 def _is_descriptor(value: SSAValue) -> bool:
@@ -137,6 +167,7 @@ def _accumulator(ev: Evaluator, node: syntax.Expression) -> Address | None:
 
 def _mixed_sources(
     ev: Evaluator,
+    operands: Operands,
     arguments: list[syntax.Expression],
     row: dsd_table.DsdOperation,
     accumulator: Address | None,
@@ -150,7 +181,7 @@ def _mixed_sources(
     """
     nodes = arguments[1:3]
     added = [_is_accumulator(ev, accumulator, node) for node in nodes]
-    values = [None if type is not None else ev.expr(node) for node, type in zip(nodes, added, strict=True)]
+    values = [None if type is not None else operands.expr(node) for node, type in zip(nodes, added, strict=True)]
     bits = [
         8 * types.size(type) if type is not None else _bits(value) for type, value in zip(added, values, strict=True)
     ]
@@ -164,7 +195,7 @@ def _mixed_sources(
         value = values[n]
         operand = _accumulated(ev, accumulator, nodes[n], row, source) if value is None else None
         if operand is None:
-            operand = _given(ev, ev.expr(nodes[n]) if value is None else value, nodes[n], row, source)
+            operand = _given(ev, operands.expr(nodes[n]) if value is None else value, nodes[n], row, source)
         sources.append(operand)
     return sources
 
@@ -249,10 +280,12 @@ def _declare() -> None:
 _declare()
 
 
-def _operand(ev: Evaluator, node: syntax.Expression, row: dsd_table.DsdOperation, source: int | None) -> SSAValue:
+def _operand(
+    ev: Evaluator, operands: Operands, node: syntax.Expression, row: dsd_table.DsdOperation, source: int | None
+) -> SSAValue:
     """Return one operand of an operation: the destination, or a source by its position."""
     needed = element_type(ev, row.destination if source is None else row.sources[source])
-    return _given(ev, ev.expr(node, None if source is None else needed), node, row, source)
+    return _given(ev, operands.expr(node, None if source is None else needed), node, row, source)
 
 
 def _check_width(
