@@ -1,6 +1,10 @@
 /* The code of a use, prepared for the interpreter: every instruction has with it what it is applied to. */
 #include "code.h"
 
+static struct instruction *code_of(const struct core *core, const struct use *use) {
+    return core->code + (use->code - core->code);
+}
+
 /* Returns which of its operands names the slot of an instruction, or -1. */
 static int slot_operand(uint16_t op) {
     switch (op) {
@@ -50,18 +54,90 @@ static void prepare_access(const struct core *core, struct instruction *instruct
     }
 }
 
-/* Has all operations take their short ways, when these are known. */
+/* Has all operations take their short ways, when these are known. Moves get their source place, in `a` and `c`. */
 void choose_short_ways(struct core *core) {
-    for (uint64_t k = 0; k < core->instruction_count; k++) {
-        struct instruction *instruction = &core->code[k];
-        if (instruction->op != I_apply) {
-            continue;
+    for (uint64_t u = 0; u < core->tables.uses_count; u++) {
+        const struct use *use = &core->uses[u];
+        struct instruction *code = code_of(core, use);
+        for (uint32_t k = 0; k < use->body->length; k++) {
+            struct instruction *instruction = &code[k];
+            if (instruction->op != I_apply) {
+                continue;
+            }
+            uint8_t form = instruction->slot.application->form;
+            if (form == COMPUTES) {
+                instruction->op = I_compute;
+            } else if (form == SENDS_MOVE || form == RECEIVES_MOVE) {
+                instruction->op = form == SENDS_MOVE ? I_send_move : I_receive_move;
+                instruction->a = (uint16_t)use->where[k];
+                instruction->c = (uint16_t)(use->where[k] >> 16);
+            }
         }
-        uint8_t form = instruction->slot.application->form;
-        instruction->op = form == COMPUTES        ? I_compute
-                          : form == SENDS_MOVE    ? I_send_move
-                          : form == RECEIVES_MOVE ? I_receive_move
-                                                  : I_apply;
+    }
+}
+
+/* Has a branch do the ticks behind it, if there is one at least if it is not taken. */
+static void join_ticks(struct instruction *branch) {
+    const struct instruction *target = branch->slot.target;
+    bool has_both = target->op == I_tick;
+    cycle straight = branch[1].slot.price, aside = has_both ? target->slot.price : 0;
+    if (straight >= 0 && straight <= UINT16_MAX && aside >= 0 && aside <= UINT16_MAX) {
+        branch->op = I_timed_branch;
+        branch->b = (uint16_t)straight;
+        branch->c = (uint16_t)aside;
+        branch->slot.target = target + has_both;
+    }
+}
+
+/* Returns the whole number at or below a fraction with a divisor of 1 or 2. */
+static int64_t below(int64_t number, int64_t divisor) { return (number - (number & (divisor - 1))) / divisor; }
+
+/* Finds the offsets that leave a descriptor side by side in its buffer; returns false if there are none. */
+static bool find_offsets(const struct core *core, const struct descriptor *walk, struct placing *placing) {
+    if (walk->shape != PLAIN_HALVES && walk->shape != PLAIN_WORDS) {
+        return false;
+    }
+    const struct bounds *bounds = &core->bounds[walk->row];
+    int64_t words = walk->shape, first = bounds->start - (int64_t)walk->address;
+    int64_t last = first + bounds->words - walk->extents[0] * words;
+    *placing = (struct placing){.descriptor = *walk, .words = (int32_t)words, .lowest = -below(-first, words)};
+    placing->descriptor.plain = walk->shape;
+    placing->count = below(last, words) - placing->lowest + 1;
+    return (walk->address & (words - 1)) == 0 && placing->count > 0;
+}
+
+static bool is_placed(const struct instruction *instruction) {
+    return instruction->op == I_descriptor && instruction[1].op == I_set_offset && instruction->a == instruction[1].a &&
+           instruction->b >= STATIC_DESCRIPTOR && instruction->b < FRAME_DESCRIPTOR;
+}
+
+/* Has instructions do what those behind them do as well, which stay for what jumps to them. */
+void join_instructions(struct core *core) {
+    uint64_t placings = 0;
+    for (uint64_t u = 0; u < core->tables.uses_count; u++) {
+        const struct use *use = &core->uses[u];
+        for (uint32_t k = 0; k + 1 < use->body->length; k++) {
+            placings += is_placed(&use->code[k]);
+        }
+    }
+    core->placings = core_allocate(core, placings, sizeof *core->placings);
+    struct placing *placing = core->placings;
+    for (uint64_t u = 0; u < core->tables.uses_count; u++) {
+        const struct use *use = &core->uses[u];
+        struct instruction *code = code_of(core, use);
+        for (uint32_t k = 0; k + 1 < use->body->length; k++) {
+            struct instruction *instruction = &code[k];
+            if (instruction->op == I_branch_false && instruction[1].op == I_tick) {
+                join_ticks(instruction);
+            } else if (is_placed(instruction) &&
+                       find_offsets(core, &use->descriptors[instruction->b - STATIC_DESCRIPTOR], placing)) {
+                placing->at = (uint32_t)(use->body->registers * sizeof(int64_t) +
+                                         (instruction->a - FRAME_DESCRIPTOR) * sizeof(struct descriptor));
+                instruction->op = I_place;
+                instruction->b = instruction[1].b;
+                instruction->slot.placing = placing++;
+            }
+        }
     }
 }
 

@@ -9,5 +9,6 @@ void prepare_code(const struct core *core, bool counts, const struct use *use, c
                   struct instruction *code);
 uint32_t prepare_signals(struct use *use, struct signal *signals);
 void choose_short_ways(struct core *core);
+void join_instructions(struct core *core);
 
 #endif

@@ -88,7 +88,7 @@ static void prepare_uses(struct core *core, const int64_t *call_bytes, bool coun
     core->slots = core_allocate(core, slots, sizeof *core->slots);
     core->code = core_allocate(core, instructions, sizeof *core->code);
     core->signals = core_allocate(core, instructions, sizeof *core->signals);
-    core->numbers = core_allocate(core, numbers, sizeof *core->numbers);
+    core->numbers = core_allocate(core, numbers + NUMBERS_AT_ONCE, sizeof *core->numbers);
     core->descriptors = core_allocate(core, descriptors, sizeof *core->descriptors);
     core->applications = core_allocate(core, applications, sizeof *core->applications);
     core->application_count = applications;
@@ -270,6 +270,36 @@ static void complete_signals(struct core *core, const struct class *class) {
     }
 }
 
+/* Prepares the tasks that block themselves and activate the next one, of which programs make chains. */
+static void prepare_relays(struct core *core, struct class *class) {
+    if (class->signal_tasks == 0) {
+        return;
+    }
+    const cycle begin = core->timing.task_start;
+    class->relays = core_allocate(core, class->task_count, sizeof *class->relays);
+    for (uint32_t k = 0; k < class->task_count; k++) {
+        const struct task *task = &class->tasks[k];
+        if (!(class->signal_tasks & task_bit(k)) || task->use->signal_count != 2 || task->unblockings < 0) {
+            continue;
+        }
+        const struct signal *first = task->use->signals, *second = first + 1;
+        const struct signal *block = first->op == I_block ? first : second, *activate = block == first ? second : first;
+        if (block->op != I_block || block->task != k || block->is_void || activate->op != I_activate ||
+            activate->task == k || activate->place >= 0) {
+            continue;
+        }
+        struct relay *relay = &class->relays[k];
+        *relay = (struct relay){
+            .others = ~task_bit(k), .activated = task_bit(activate->task), .blocks = begin + block->behind,
+            .activates = begin + activate->behind, .ends = begin + task->use->duration};
+        relay->next = (uint32_t)(sizeof(struct pe) + activate->task * sizeof(struct task_state));
+        relay->unblocks = class->parts.unblockings + (uint32_t)task->unblockings * (uint32_t)sizeof(struct unblockings);
+        if (task->activations >= 0) {
+            relay->picks = class->parts.activations + (uint32_t)task->activations * (uint32_t)sizeof(struct activations);
+        }
+    }
+}
+
 static void prepare_pes(struct core *core, const struct core_input *input, struct class *class) {
     uint32_t units = class->units;
     uint64_t tasks = sizeof(struct pe), activations = tasks + class->task_count * sizeof(struct task_state);
@@ -366,6 +396,7 @@ static void prepare_class(struct core *core, const struct core_input *input, uin
     prepare_tasks(core, class);
     complete_signals(core, class);
     prepare_pes(core, input, class);
+    prepare_relays(core, class);
     prepare_priorities(core, input, class);
     prepare_fifos(core, class);
 }
@@ -469,6 +500,8 @@ static void prepare(struct core *core, const struct core_input *input) {
     }
     prepare_moves(core);
     choose_short_ways(core);
+    join_instructions(core);
+    prepare_sums(core);
     prepare_settings(core, input);
     if (core->races != NULL) {
         prepare_unwritten(core, input->unwritten);
@@ -517,6 +550,7 @@ void core_destroy(struct core *core) {
             free(class->queues[q].entries);
         }
         free(class->tasks);
+        free(class->relays);
         free(class->queues);
         free(class->variables);
         free(class->unmasked);
@@ -541,7 +575,7 @@ void core_destroy(struct core *core) {
     free_partitions(core);
     void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses,
                       core->operations, core->variants, core->slots, core->code, core->signals, core->applications, core->numbers,
-                      core->descriptors, core->bounds, core->prices, core->steps_left};
+                      core->placings, core->sums, core->descriptors, core->bounds, core->prices, core->steps_left};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);
     }

@@ -17,15 +17,15 @@ void widen_stack(struct core *core, uint64_t words);
 
 /* Makes the frame of a use at a place of the stack, with its numbers. */
 static inline struct frame *make_frame(struct core *core, uint64_t at, const struct use *use) {
-    uint64_t size = FRAME_WORDS + use->size;
-    if (at + size > core->stack_words) {
-        widen_stack(core, at + size);
+    uint64_t end = at + FRAME_WORDS + use->size + NUMBERS_AT_ONCE;
+    if (end > core->stack_words) {
+        widen_stack(core, end);
     }
     struct frame *frame = (struct frame *)(core->stack + at);
     frame->use = use;
     int64_t *numbers = registers_of(frame);
-    for (uint32_t k = 0; k < use->number_count; k++) {
-        numbers[k] = use->numbers[k];
+    for (uint32_t k = 0; k < use->number_count; k += NUMBERS_AT_ONCE) {
+        memcpy(numbers + k, use->numbers + k, NUMBERS_AT_ONCE * sizeof *numbers);
     }
     return frame;
 }

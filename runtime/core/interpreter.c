@@ -4,6 +4,7 @@
 #include "races.h"
 #include "scalar.h"
 #include "scalar_table.h"
+#include "sums.h"
 
 void widen_stack(struct core *core, uint64_t words) {
     struct frame *frame = core->frame;
@@ -252,6 +253,7 @@ static int issue(struct core *core, struct pe *pe, int64_t *registers, const str
 }
 
 #define WHERE (frame->use->where[ip - frame->use->code])
+#define WHERE_OF_MOVE (ip->a | (uint32_t)ip->c << 16)
 #define TASK running_task(pe)
 
 static void count_tick(struct core *core, uint32_t row, uint32_t where) {
@@ -270,6 +272,7 @@ static int run_code(struct core *core, struct pe *pe, cycle now) {
     const cycle until = core->epoch.until;
     cycle after; /* behind the operation at work, which is left as `how` says */
     int how;
+    const struct application *applied_to; /* of that operation */
 
 #ifdef __GNUC__
     static const void *const labels[] = {
@@ -371,6 +374,15 @@ next:
         NEXT;
     CASE(branch_true):
         ip = r[ip->a] ? ip->slot.target : ip + 1;
+        NEXT;
+    CASE(timed_branch):
+        if (r[ip->a]) {
+            now += ip->b;
+            ip += 2;
+        } else {
+            now += ip->c;
+            ip = ip->slot.target;
+        }
         NEXT;
     CASE(step):
         COUNT_STEP(ip + 1);
@@ -530,6 +542,18 @@ next:
         descriptors_of(frame)[ip->a & 0x3FFF] = *descriptor_at(frame, ip->b);
         ip++;
         NEXT;
+    CASE(place): {
+        const struct placing *placing = ip->slot.placing;
+        struct descriptor *walk = (struct descriptor *)(void *)((char *)r + placing->at);
+        int64_t offset = r[ip->b];
+        *walk = placing->descriptor;
+        if ((uint64_t)offset - (uint64_t)placing->lowest < (uint64_t)placing->count) {
+            walk->address += (int32_t)offset * placing->words;
+            ip++;
+        }
+        ip++;
+        NEXT;
+    }
     CASE(set_offset): {
         struct descriptor *walk = descriptors_of(frame) + (ip->a & 0x3FFF);
         if (walk->type == FIFO_END) {
@@ -557,8 +581,21 @@ next:
         ip++;
         NEXT;
     }
+    CASE(sum): {
+        const struct sum *sum = ip->slot.sum;
+        cycle taken = compute_sum(core, pe, sum, r);
+        if (taken >= 0) {
+            now += taken;
+            ip += sum->operations;
+            NEXT;
+        }
+        applied_to = sum->application;
+        goto computes;
+    }
     CASE(compute): {
-        const struct application *application = ip->slot.application;
+        applied_to = ip->slot.application;
+    computes:;
+        const struct application *application = applied_to;
         cycle taken = application->compute(core, pe, application, r);
         if (taken < 0) {
             goto applies;
@@ -575,29 +612,32 @@ next:
     }
     CASE(send_move):
         pe->now = after = now;
-        how = send_move(core, pe, ip->slot.application, r, WHERE, &after);
-        if (how == NOT_QUICK) {
-            goto applies;
-        }
-        if (core->races != NULL) {
-            check_move(core, pe, ip->slot.application, r, WHERE, now, how);
-        }
-        goto applied;
+        how = send_move(core, pe, ip->slot.application, r, WHERE_OF_MOVE, &after);
+        goto moved;
     CASE(receive_move):
         pe->now = after = now;
-        how = receive_move(core, pe, ip->slot.application, r, WHERE, &after);
+        how = receive_move(core, pe, ip->slot.application, r, WHERE_OF_MOVE, &after);
+        goto moved;
+    moved:
         if (how == NOT_QUICK) {
+            applied_to = ip->slot.application;
             goto applies;
         }
         if (core->races != NULL) {
             check_move(core, pe, ip->slot.application, r, WHERE, now, how);
+        }
+        if (how == DONE_NOW && ip->b == NO_REGISTER && core->moves > 0) {
+            now = after;
+            ip++;
+            NEXT;
         }
         goto applied;
     CASE(apply):
+        applied_to = ip->slot.application;
     applies:
         pe->now = after = now;
         pe->stopped = false;
-        how = issue(core, pe, r, ip->slot.application, WHERE, &after);
+        how = issue(core, pe, r, applied_to, WHERE, &after);
     applied:
         now = after;
         if (how == WENT_WRONG) {

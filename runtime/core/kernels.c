@@ -377,27 +377,78 @@ static inline __m256 rounded_f16(__m256 values) {
 
 KERNELS(KERNEL1, KERNEL2, KERNEL3, PAIRED1, PAIRED2, PAIRED3, HALF1, HALF2, HALF3, MOVE1, CARRY2)
 
-#define ENTRY(number, count, ...)                                                                                      \
-    [number] = {.row = NAME(row, number), .walk = NAME(walk, number), .sources = count, __VA_ARGS__},
+#define ENTRY(number, compute, count, ...)                                                                             \
+    [number] = {.computes = compute, .row = NAME(row, number), .walk = NAME(walk, number), .sources = count, __VA_ARGS__},
 #define PAIRS_OF(number) .pairs = NAME(pairs, number)
-#define ENTRY1(number, compute, D, A) ENTRY(number, 1, .size = {SIZE(D), SIZE(A)})
-#define ENTRY2(number, compute, D, A, B) ENTRY(number, 2, .size = {SIZE(D), SIZE(A), SIZE(B)})
-#define ENTRY3(number, compute, D, A, B, C) ENTRY(number, 3, .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
-#define PAIRED_ENTRY1(number, compute, D, A) ENTRY(number, 1, PAIRS_OF(number), .size = {SIZE(D), SIZE(A)})
+#define ENTRY1(number, compute, D, A) ENTRY(number, #compute, 1, .size = {SIZE(D), SIZE(A)})
+#define ENTRY2(number, compute, D, A, B) ENTRY(number, #compute, 2, .size = {SIZE(D), SIZE(A), SIZE(B)})
+#define ENTRY3(number, compute, D, A, B, C) ENTRY(number, #compute, 3, .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
+#define PAIRED_ENTRY1(number, compute, D, A) ENTRY(number, #compute, 1, PAIRS_OF(number), .size = {SIZE(D), SIZE(A)})
 #define PAIRED_ENTRY2(number, compute, D, A, B)                                                                        \
-    ENTRY(number, 2, PAIRS_OF(number), .size = {SIZE(D), SIZE(A), SIZE(B)})
+    ENTRY(number, #compute, 2, PAIRS_OF(number), .size = {SIZE(D), SIZE(A), SIZE(B)})
 #define PAIRED_ENTRY3(number, compute, D, A, B, C)                                                                     \
-    ENTRY(number, 3, PAIRS_OF(number), .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
-#define HALF_ENTRY1(number, compute, D, A) ENTRY(number, 1, .is_staged = true, .size = {SIZE(D), SIZE(A)})
-#define HALF_ENTRY2(number, compute, D, A, B) ENTRY(number, 2, .is_staged = true, .size = {SIZE(D), SIZE(A), SIZE(B)})
+    ENTRY(number, #compute, 3, PAIRS_OF(number), .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
+#define HALF_ENTRY1(number, compute, D, A) ENTRY(number, #compute, 1, .is_staged = true, .size = {SIZE(D), SIZE(A)})
+#define HALF_ENTRY2(number, compute, D, A, B)                                                                          \
+    ENTRY(number, #compute, 2, .is_staged = true, .size = {SIZE(D), SIZE(A), SIZE(B)})
 #define HALF_ENTRY3(number, compute, D, A, B, C)                                                                       \
-    ENTRY(number, 3, .is_staged = true, .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
+    ENTRY(number, #compute, 3, .is_staged = true, .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(C)})
 #define MOVE_ENTRY1(number, compute, D, A)                                                                             \
-    ENTRY(number, 1, PAIRS_OF(number), .is_move = true, .size = {SIZE(D), SIZE(A)})
+    ENTRY(number, #compute, 1, PAIRS_OF(number), .is_move = true, .size = {SIZE(D), SIZE(A)})
 #define CARRY_ENTRY2(number, compute, D, A, B)                                                                         \
-    [number] = {.row = NAME(walk, number), .walk = NAME(walk, number), .sources = 3,                                   \
+    [number] = {.computes = #compute, .row = NAME(walk, number), .walk = NAME(walk, number), .sources = 3,             \
                 .size = {SIZE(D), SIZE(A), SIZE(B), SIZE(i16)}},
 
 const struct kernel NAME(kernels, of)[DSD_FORMATS * DSD_ROWS] = {
     KERNELS(ENTRY1, ENTRY2, ENTRY3, PAIRED_ENTRY1, PAIRED_ENTRY2, PAIRED_ENTRY3, HALF_ENTRY1, HALF_ENTRY2, HALF_ENTRY3, MOVE_ENTRY1, CARRY_ENTRY2)
+};
+
+/* Sums of vectors */
+
+#define VECTOR(n)                                                                                                      \
+    const uint8_t *vector##n = vectors[n];                                                                             \
+    const element_f32 factor##n = factors[n];
+#define VECTORS1 VECTOR(0)
+#define VECTORS2 VECTORS1 VECTOR(1)
+#define VECTORS3 VECTORS2 VECTOR(2)
+#define VECTORS4 VECTORS3 VECTOR(3)
+#define VECTORS5 VECTORS4 VECTOR(4)
+#define VECTORS6 VECTORS5 VECTOR(5)
+#define VECTORS7 VECTORS6 VECTOR(6)
+#define VECTORS8 VECTORS7 VECTOR(7)
+
+#define ADDEND(n) sum = compute_multiply_add(f32, f32, f32, f32, sum, load_f32(vector##n + 4 * k), factor##n);
+#define BEHIND1
+#define BEHIND2 ADDEND(1)
+#define BEHIND3 BEHIND2 ADDEND(2)
+#define BEHIND4 BEHIND3 ADDEND(3)
+#define BEHIND5 BEHIND4 ADDEND(4)
+#define BEHIND6 BEHIND5 ADDEND(5)
+#define BEHIND7 BEHIND6 ADDEND(6)
+#define BEHIND8 BEHIND7 ADDEND(7)
+
+#define SUM(n)                                                                                                         \
+    static void NAME(sum, n)(uint8_t *to, const uint8_t *base, const uint8_t *const *vectors, const uint32_t *factors, \
+                             uint32_t count) {                                                                         \
+        VECTORS##n                                                                                                     \
+        if (base == NULL) {                                                                                            \
+            INDEPENDENT EACH {                                                                                         \
+                element_f32 sum = compute_multiply(f32, f32, f32, load_f32(vector0 + 4 * k), factor0);                 \
+                BEHIND##n                                                                                              \
+                store_f32(to + 4 * k, sum);                                                                            \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            INDEPENDENT EACH {                                                                                         \
+                element_f32 sum = load_f32(base + 4 * k);                                                              \
+                ADDEND(0)                                                                                              \
+                BEHIND##n                                                                                              \
+                store_f32(to + 4 * k, sum);                                                                            \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+SUM(1) SUM(2) SUM(3) SUM(4) SUM(5) SUM(6) SUM(7) SUM(8)
+
+sum_function *const NAME(sums, of)[MAX_ADDENDS] = {
+    NAME(sum, 1), NAME(sum, 2), NAME(sum, 3), NAME(sum, 4), NAME(sum, 5), NAME(sum, 6), NAME(sum, 7), NAME(sum, 8),
 };

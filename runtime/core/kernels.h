@@ -47,7 +47,15 @@ EXPORT void walk_reach(uint32_t size, uint32_t dimensions, const uint16_t *exten
 /* Computes `count` elements; operand 0 is the destination, and the elements of an operand are `steps` bytes apart. */
 typedef void run_function(uint8_t *const *at, const ptrdiff_t *steps, uint32_t count);
 
+/* Computes sums of `count` floats of 32 bits side by side: those of a base, if there is one, to which the products of the
+ * elements of vectors by their factors are added one after the other, each product and each sum rounded. Without a base
+ * they begin with the first product. The base and the first vector may be the destination, of which others have nothing. */
+typedef void sum_function(uint8_t *to, const uint8_t *base, const uint8_t *const *vectors, const uint32_t *factors,
+                          uint32_t count);
+enum { MAX_ADDENDS = 8 };
+
 struct kernel {
+    const char *computes;          /* the name of what it computes of an element */
     run_function *row;             /* of elements side by side, and scalars; it reads nothing that it writes, but in place */
     run_function *walk;            /* of any steps, one element after the other; NULL if there is no such kernel */
     run_function *pairs;           /* as `row`, of every second element; what is between is written with what it has. May be
@@ -64,6 +72,10 @@ EXPORT const struct kernel *loom_kernels(void);
 
 /* Returns the kernels for the instructions that every processor of the family has. They compute the same. */
 EXPORT const struct kernel *loom_baseline_kernels(void);
+
+/* Returns the functions that sum vectors, from one to MAX_ADDENDS of them, of the processor or of every one. */
+EXPORT sum_function *const *loom_sums(void);
+EXPORT sum_function *const *loom_baseline_sums(void);
 
 /* Returns the kernel of a row of the DSD table in a format of 16-bit floats (0 f16, 1 bf16, 2 cb16), NULL if there is
  * none. The format of an operation without such floats does not matter. */

@@ -176,12 +176,23 @@ enum { SLOT_USE, SLOT_COLUMN, SLOT_ACCESS, SLOT_LOAD, SLOT_READ, SLOT_OPERATION,
 union slot {
     const struct access *access;
     const struct application *application;
+    const struct placing *placing;
+    const struct sum *sum;
     const int64_t *column; /* values of the class's units */
     const struct use *use;
     uint64_t number;       /* a task of the class, or a row */
     uint64_t byte;         /* of the PE's memory */
     cycle price;           /* of a tick */
     const struct instruction *target; /* of a jump */
+};
+
+/* A descriptor of the frame that is a static one at an offset, in elements: so many from the lowest on leave all of them in
+ * its buffer */
+struct placing {
+    struct descriptor descriptor; /* without the offset */
+    int64_t lowest, count;
+    int32_t words; /* of an element */
+    uint32_t at;   /* of the frame's descriptor: bytes behind the first register */
 };
 
 /* An instruction of a use, with what it is applied to (code.c) */
@@ -198,11 +209,22 @@ struct signal {
     cycle behind;
 };
 
+/* What a local task does that has two signals alone: it blocks itself, and activates another that no completion
+ * activates. Cycles count from when it is picked; records are so many bytes behind the PE. */
+struct relay {
+    uint32_t next;     /* the state of the other */
+    uint32_t unblocks; /* what is known of the completions that unblock it; 0: this is none of these tasks */
+    uint32_t picks;    /* the same of those that activate it, or 0 */
+    uint64_t others;   /* bits of all tasks but this */
+    uint64_t activated; /* the bit of the next */
+    cycle blocks, activates, ends;
+};
+
 struct use {
     const struct body_row *body;
     const struct instruction *code;
     const uint32_t *where; /* source place of each instruction */
-    const int64_t *numbers;
+    const int64_t *numbers; /* some more can be read than there are */
     const struct descriptor *descriptors;
     uint32_t number, size; /* its row; words of a frame */
     uint32_t number_count;
@@ -221,6 +243,7 @@ struct frame {
     int64_t stack;                /* bytes of the PE's memory that the calls take which are open */
 };
 #define FRAME_WORDS (sizeof(struct frame) / 8)
+enum { NUMBERS_AT_ONCE = 4 }; /* that are copied into a frame, the last with some that are not there */
 
 /* Wavelets */
 
@@ -560,6 +583,7 @@ struct class {
     int64_t words;  /* of it that it may touch */
     int64_t stack_room; /* bytes of it for calls */
     struct task *tasks;
+    struct relay *relays; /* of each task, if `signal_tasks` has some */
     struct queue *queues; /* its input queues, then its sinks, the ends of FIFOs, and its output queues */
     struct variable *variables;
     uint64_t data_tasks; /* that wavelets may start */
@@ -769,6 +793,8 @@ struct core {
     struct instruction *code; /* of all uses */
     struct signal *signals;   /* the same */
     struct application *applications;
+    struct placing *placings;
+    struct sum *sums;
     uint64_t application_count, instruction_count;
     struct descriptor *descriptors;
     struct bounds *bounds; /* of each buffer */
@@ -1040,6 +1066,9 @@ static inline void note_observers(struct core *core) {
     core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL;
     core->tells_tasks = core->traces || core->statistics != NULL || core->races != NULL;
 }
+/* sums.c */
+void prepare_sums(struct core *core);
+cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum *sum, int64_t *registers);
 /* Applications of the forms SENDS_MOVE and RECEIVES_MOVE, as quick_transfer (moves.c) */
 void prepare_moves(struct core *core);
 int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,

@@ -195,6 +195,7 @@ void kernel_apply(const struct kernel *kernel, struct operand *operands, uint32_
 /* Kernels */
 
 extern const struct kernel kernels_of_baseline[], kernels_of_avx2[];
+extern sum_function *const sums_of_baseline[], *const sums_of_avx2[];
 
 #if defined(__x86_64__)
 
@@ -210,14 +211,17 @@ static bool has_avx2(void) {
 }
 
 const struct kernel *loom_kernels(void) { return has_avx2() ? kernels_of_avx2 : kernels_of_baseline; }
+sum_function *const *loom_sums(void) { return has_avx2() ? sums_of_avx2 : sums_of_baseline; }
 
 #else
 
 const struct kernel *loom_kernels(void) { return kernels_of_baseline; }
+sum_function *const *loom_sums(void) { return sums_of_baseline; }
 
 #endif
 
 const struct kernel *loom_baseline_kernels(void) { return kernels_of_baseline; }
+sum_function *const *loom_baseline_sums(void) { return sums_of_baseline; }
 
 const struct kernel *kernel_of(const struct kernel *kernels, uint32_t row, uint32_t format) {
     if (row >= DSD_ROWS || format >= DSD_FORMATS) {

@@ -12,6 +12,9 @@
 #include "priorities.h"
 #include "races.h"
 
+/* A function that is called less often than the one that calls it is worked through, which then has more registers. */
+#define SELDOM __attribute__((noinline))
+
 bool is_earlier(const struct event *a, const struct event *b) {
     return a->time != b->time ? a->time < b->time : a->key != b->key ? a->key < b->key : a->number < b->number;
 }
@@ -176,7 +179,7 @@ static inline bool may_precede(const struct pe *pe, uint32_t task, uint32_t best
 }
 
 /* Returns whether no task, of those in `masked` and those that are no bits, may precede the one that is ready first. */
-static bool none_precedes(const struct pe *pe, uint64_t masked, uint32_t best, cycle time) {
+static SELDOM bool none_precedes(const struct pe *pe, uint64_t masked, uint32_t best, cycle time) {
     const struct class *class = pe->class;
     for (uint64_t left = masked; left != 0; left &= left - 1) {
         uint32_t task = (uint32_t)__builtin_ctzll(left);
@@ -355,9 +358,12 @@ static bool left(struct core *core, struct pe *pe, int how) {
     return false;
 }
 
-/* Runs a task that has nothing but signals, which needs neither registers nor a frame. Its class has only tasks that are
- * bits. */
-static inline cycle run_signals(struct core *core, struct pe *pe, const struct use *use, cycle start) {
+/* Picks and runs a task that has nothing but signals, which needs neither registers nor a frame. Its class has only tasks
+ * that are bits. */
+static SELDOM cycle run_signals(struct core *core, struct pe *pe, uint32_t picked, cycle begin) {
+    const struct use *use = pe->class->tasks[picked].use;
+    const cycle start = begin + core->timing.task_start;
+    task_pick(core, pe, picked, begin);
     const struct signal *signal = use->signals, *past = signal + use->signal_count;
     for (; signal < past; signal++) {
         cycle time = start + signal->behind;
@@ -383,40 +389,68 @@ static inline cycle run_signals(struct core *core, struct pe *pe, const struct u
     return start + use->duration;
 }
 
+/* Picks and runs a task that blocks itself and activates another, as `run_signals` does, if nothing waits behind that;
+ * returns what is active then, or 0. */
+static inline uint64_t run_relay(struct pe *pe, const struct relay *relay, struct task_state *own, uint64_t active,
+                                 cycle begin) {
+    if (relay->unblocks == 0 || pe->later != NULL) {
+        return 0;
+    }
+    if (relay->picks != 0) {
+        ((struct activations *)part_at(pe, relay->picks))->picked = begin;
+    }
+    ((struct unblockings *)part_at(pe, relay->unblocks))->blocked = begin + relay->blocks;
+    struct task_state *next = part_at(pe, relay->next);
+    cycle time = begin + relay->activates;
+    own->active = own->unblocked = NEVER; /* it was unblocked no later than it is picked */
+    next->active = time < next->active ? time : next->active;
+    return (active & relay->others) | relay->activated;
+}
+
 /* Runs the tasks that are certain to be next and have nothing but signals, as `visit` does. */
-static void visit_signals(struct core *core, struct pe *pe) {
+static SELDOM void visit_signals(struct core *core, struct pe *pe) {
     const struct class *class = pe->class;
-    const cycle until = core->epoch.until, task_start = core->timing.task_start;
-    uint64_t most = core->steps < core->budget ? core->budget - core->steps : 0, count = 0;
+    uint64_t most = core->steps < core->budget ? core->budget - core->steps : 0;
     if (core->steps_left != NULL && core->steps_left[pe->number] < most) {
         most = core->steps_left[pe->number];
     }
+    const uint64_t before = most;
+    uint64_t active = pe->active;
+    cycle clock = pe->clock;
     core->running = pe;
-    while (pe->active != 0 && count < most) {
+    while (active != 0 && most > 0) {
         cycle time;
-        uint32_t task = first_active(pe, pe->active, &time);
-        uint64_t bit = UINT64_C(1) << task;
-        cycle begin = pe->clock > time ? pe->clock : time;
-        if (!(class->signal_tasks & bit) || begin > until || !is_certain(pe, task, time)) {
+        uint32_t task = first_active(pe, active, &time);
+        cycle begin = clock > time ? clock : time;
+        /* As `is_certain` has it of a task that no wavelet starts, one of those that are bits */
+        uint64_t masked = class->data_tasks | pe->may_activate | (active & pe->may_unblock);
+        if (begin > core->epoch.until || (masked != 0 && !none_precedes(pe, masked, task, time))) {
             break;
         }
-        const struct task *row = &class->tasks[task];
-        count++;
-        if (row->activations >= 0) {
-            task_pick(core, pe, task, begin);
+        const struct relay *relay = &class->relays[task];
+        uint64_t behind = run_relay(pe, relay, &pe->tasks[task], active, begin);
+        if (behind != 0) {
+            active = behind;
+            clock = begin + relay->ends;
+        } else if (class->signal_tasks >> task & 1) {
+            pe->active = active;
+            pe->clock = clock;
+            clock = run_signals(core, pe, task, begin);
+            active = pe->active;
         } else {
-            pe->tasks[task].active = NEVER;
-            pe->active &= ~bit;
+            break;
         }
-        pe->clock = run_signals(core, pe, row->use, begin + task_start);
+        most--;
     }
     core->running = NULL;
+    const uint64_t count = before - most;
     if (count > 0) {
+        pe->active = active;
         core->certain += count;
         core->task_runs += count;
         count_steps(core, pe, count);
-        pe->now = pe->clock;
-        core->last_clock = pe->clock > core->last_clock ? pe->clock : core->last_clock;
+        pe->now = pe->clock = clock;
+        core->last_clock = clock > core->last_clock ? clock : core->last_clock;
     }
 }
 

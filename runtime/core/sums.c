@@ -1,0 +1,162 @@
+/* Sums of vectors: operations on floats of 32 bits, one behind the other, that add vectors, or their products by numbers,
+ * to one destination. They are computed in one pass, which rounds as they do; what is not side by side, inside of its
+ * buffers and apart from the destination is left to them.
+ */
+#include "sums.h"
+
+#include "control.h"
+#include "element_price.h"
+#include "races.h"
+
+static const struct operand_place nowhere;
+
+static bool is_place(const struct operand_place *a, const struct operand_place *b) {
+    return a->offset == b->offset && a->in_frame == b->in_frame;
+}
+
+/* Returns the place of a number that the operations of a sum name. */
+static struct operand_place place_of(const int64_t *number) {
+    return (struct operand_place){.offset = (uintptr_t)number};
+}
+
+/* Adds an operation to a sum if it can be part of it. */
+static bool add_operation(struct sum *sum, const struct application *application) {
+    static const int64_t one = 0x3F800000, minus_one = 0xBF800000; /* products by these are exact */
+    const struct operation *operation = application->operation;
+    const struct kernel *kernel = operation->kernel;
+    const struct operand_place *places = application->places;
+    const bool is_first = sum->operations == 0;
+    struct operand_place base = places[1], vector = places[2], factor;
+    if (kernel->size[0] != sizeof(float) || application->is_number[0] || application->is_number[1] ||
+        sum->addends == MAX_ADDENDS) {
+        return false;
+    }
+    if (strcmp(kernel->computes, "multiply_add") == 0 && !application->is_number[2] && application->is_number[3]) {
+        factor = places[3];
+    } else if (strcmp(kernel->computes, "multiply") == 0 && application->is_number[2] && is_first) {
+        base = nowhere;
+        vector = places[1];
+        factor = places[2];
+    } else if (strcmp(kernel->computes, "add_floats") == 0 && !application->is_number[2]) {
+        factor = place_of(&one);
+    } else if (strcmp(kernel->computes, "subtract_floats") == 0 && !application->is_number[2]) {
+        factor = place_of(&minus_one);
+    } else {
+        return false;
+    }
+    for (int k = 1; k <= operation->sources; k++) {
+        if (kernel->size[k] != sizeof(float)) {
+            return false;
+        }
+    }
+    if (is_first) {
+        sum->application = application;
+        sum->to = places[0];
+        sum->base = base;
+        sum->has_base = !is_place(&base, &nowhere);
+    } else if (!is_place(&places[0], &sum->to) || !is_place(&base, &sum->to) || is_place(&vector, &sum->to)) {
+        return false;
+    }
+    sum->vectors[sum->addends] = vector;
+    sum->factors[sum->addends++] = factor;
+    sum->operations++;
+    const struct price *price = &operation->plain;
+    struct alike *last = &sum->alike[sum->prices - (sum->prices > 0)];
+    if (sum->prices == 0 || last->price.numerator != price->numerator || last->price.denominator != price->denominator) {
+        last = &sum->alike[sum->prices++];
+        *last = (struct alike){.price = *price};
+    }
+    last->count++;
+    return true;
+}
+
+/* Finds the sum that begins with an instruction; returns false if that is less than two operations. */
+static bool find_sum(const struct instruction *code, const struct instruction *past, struct sum *sum) {
+    *sum = (struct sum){.operations = 0};
+    while (code < past && code->op == I_compute && code->b == NO_REGISTER && add_operation(sum, code->slot.application)) {
+        code++;
+    }
+    return sum->operations >= 2;
+}
+
+/* Has the first operation of each sum compute all of it. The others stay where they are. */
+void prepare_sums(struct core *core) {
+    sum_function *const *functions = loom_sums();
+    struct sum sum;
+    for (int pass = 0; pass < 2; pass++) {
+        uint64_t count = 0;
+        for (uint64_t u = 0; u < core->tables.uses_count; u++) {
+            const struct use *use = &core->uses[u];
+            struct instruction *code = core->code + (use->code - core->code), *past = code + use->body->length;
+            while (code < past) {
+                if (!find_sum(code, past, &sum)) {
+                    code++;
+                    continue;
+                }
+                if (pass == 1) {
+                    sum.compute = functions[sum.addends - 1];
+                    core->sums[count] = sum;
+                    code->op = I_sum;
+                    code->slot.sum = &core->sums[count];
+                }
+                count++;
+                code += sum.operations;
+            }
+        }
+        if (pass == 0) {
+            core->sums = core_allocate(core, count, sizeof *core->sums);
+        }
+    }
+}
+
+static inline const char *at_place(const struct operand_place *place, const int64_t *registers) {
+    return (const char *)(uintptr_t)(place->offset + (place->in_frame & (uintptr_t)registers));
+}
+
+/* Returns the elements of an operand, `count` or more side by side; NULL if they are not. */
+static inline uint8_t *vector_at(const struct pe *pe, const struct operand_place *place, const int64_t *registers,
+                                   uint32_t count) {
+    const struct descriptor *stream = (const struct descriptor *)(const void *)at_place(place, registers);
+    bool fits = stream->plain == PLAIN_WORDS && stream->extents[0] >= count;
+    return fits ? pe->memory + 2 * (int64_t)stream->address : NULL;
+}
+
+/* Returns whether so many bytes have nothing of others. */
+static inline bool is_apart(const uint8_t *at, const uint8_t *others, uint64_t bytes) {
+    uint64_t behind = (uint64_t)(at - others);
+    return behind + bytes - 1 >= 2 * bytes - 1;
+}
+
+/* Computes a sum, and returns the cycles of all operations; -1, and has done nothing, if they are to be computed one by
+ * one. */
+cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum *sum, int64_t *registers) {
+    const struct descriptor *stream = (const struct descriptor *)(const void *)at_place(&sum->to, registers);
+    const uint32_t count = stream->extents[0];
+    const uint64_t bytes = count * sizeof(float);
+    uint8_t *to = vector_at(pe, &sum->to, registers, 1), *base = NULL;
+    if (core->is_observed || to == NULL || (core->races != NULL && has_to_look(core, pe))) {
+        return -1;
+    }
+    if (sum->has_base) {
+        base = vector_at(pe, &sum->base, registers, count);
+        if (base == NULL || (base != to && !is_apart(base, to, bytes))) {
+            return -1;
+        }
+    }
+    const uint8_t *vectors[MAX_ADDENDS];
+    uint32_t factors[MAX_ADDENDS];
+    for (uint32_t k = 0; k < sum->addends; k++) {
+        const uint8_t *vector = vector_at(pe, &sum->vectors[k], registers, count);
+        if (vector == NULL || (!is_apart(vector, to, bytes) && (k > 0 || vector != to))) {
+            return -1;
+        }
+        vectors[k] = vector;
+        memcpy(&factors[k], at_place(&sum->factors[k], registers), sizeof factors[k]);
+    }
+    sum->compute(to, base, vectors, factors, count);
+    cycle taken = sum->operations * core->timing.memory_setup;
+    for (uint32_t k = 0; k < sum->prices; k++) {
+        taken += sum->alike[k].count * price_times(&sum->alike[k].price, count);
+    }
+    return taken;
+}
