@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
@@ -456,21 +454,3 @@ def describe(value: Value) -> str:
 def _describe_union(type: types.Union, data: Any) -> str:
     active = getattr(data, "active", None)
     return f"{{{', '.join(map(describe, data))}}}" if active is None or not type.names else f"{{.{type.names[active]}}}"
-
-
-def _same_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
-    return left == right or (
-        len(left) == len(right)
-        and all(equal(a, b) if isinstance(a, Value) else a == b for a, b in zip(left, right, strict=True))
-    )
-
-
-def equal(left: Value, right: Value) -> Any:
-    """Return True if two known values that are no scalars are the same."""
-    one: Any = left.data
-    other: Any = right.data
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return _same_items(left.data, right.data)
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return bool(np.array_equal(left.data, right.data))
-    return left.type == right.type and one == other

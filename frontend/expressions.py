@@ -6,6 +6,7 @@ import operator
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
@@ -18,7 +19,7 @@ from .asking import key_of, lasting_question, question
 from .checking import check_untaken
 from .comptime_known import reason
 from .comptime_known import warn as warn_of_late
-from .conversion import as_wanted, cast, check_addressable, equal, extremes, peer
+from .conversion import as_wanted, cast, check_addressable, extremes, peer
 from .errors import Mistyped
 from .evaluator import Evaluator, Unchecked, suggestion
 from .frames import Break, Continue, Frame, Return
@@ -557,8 +558,56 @@ def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
         return boolean(emit.binary(ev.code, symbol, types.U16, a, b))
     if isinstance(left.data, Column | int) or isinstance(right.data, Column | int):
         return boolean(ev.lift(scalars.COMPARISONS[symbol], left.data, right.data))
-    same = equal(left, right)
-    return boolean(same if symbol == "==" else not same)
+    same = _same(ev, left, right, node)
+    if symbol == "==":
+        return boolean(same)
+    if is_ssa(same):
+        return boolean(emit.binary(ev.code, "^", types.BOOL, same, ev.code.constant(types.BOOL, True)))
+    return boolean(ev.lift(operator.not_, same))
+
+
+def _same(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Any:
+    """Return whether two values are equal, with all their parts: known, for each lane, or as SSA value."""
+    one: Any = left.data
+    other: Any = right.data
+    if isinstance(one, _PARTS) and isinstance(other, _PARTS):
+        if len(one) != len(other):
+            return False
+        if all(isinstance(each, np.ndarray) and each.dtype != object for each in (one, other)):
+            return bool(np.array_equal(one, other))
+        same: Any = True
+        for place, (a, b) in enumerate(zip(one, other, strict=True)):
+            found = _same(ev, _part(left, place, a), _part(right, place, b), node)
+            if found is False:
+                return False
+            same = found if same is True else _both(ev, same, found, node)
+        return same
+    if is_ssa(one) or is_ssa(other):
+        type = left.type if is_ssa(one) else right.type
+        a, b = (ev.ssa(ev.coerce(value, type, node), node) for value in (left, right))
+        return emit.binary(ev.code, "==", type if types.is_numeric(type) else types.U16, a, b)
+    if left.type != right.type:
+        return False
+    if isinstance(one, Column) or isinstance(other, Column):
+        return ev.lift(scalars.COMPARISONS["=="], one, other)
+    return bool(one == other)
+
+
+_PARTS = (list, tuple, np.ndarray)
+"""What the data of arrays and structs is."""
+
+
+def _part(whole: Value, place: int, kept: Any) -> Value:
+    if isinstance(kept, Value):
+        return kept
+    type = whole.type
+    return Value(type.element if isinstance(type, types.Array) else types.VOID, kept)
+
+
+def _both(ev: Evaluator, one: Any, other: Any, node: syntax.Node) -> Any:
+    if is_ssa(one) or is_ssa(other):
+        return emit.binary(ev.code, "&", types.BOOL, ev.ssa(boolean(one), node), ev.ssa(boolean(other), node))
+    return ev.lift(operator.and_, one, other)
 
 
 def _logical(ev: Evaluator, node: syntax.Binary) -> Value:
@@ -842,9 +891,11 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
         if not link.values:
             otherwise = link
             continue
-        values = [ev.coerce(ev.comptime_expr(value, subject.type), subject.type, value) for value in link.values]
-        for value, at in zip(values, link.values, strict=True):
+        values: list[Value] = []
+        for at in link.values:
+            value = ev.coerce(ev.comptime_expr(at, subject.type), subject.type, at)
             key = ev.data(value, at, "a case")
+            values.append(Value(subject.type, key))
             if isinstance(key, int | bytes) and key in seen:
                 ev.fail(at, "this case occurs twice")
             if isinstance(key, int | bytes):
@@ -859,7 +910,8 @@ def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
     if isinstance(subject.data, Column):
         subject = Value(subject.type, ev.data(subject, node.subject))
     if not is_ssa(subject.data):
-        taken = next((link for link, values in cases if any(equal(subject, value) for value in values)), otherwise)
+        matches = (link for link, values in cases for value in values if _same(ev, subject, value, node) is True)
+        taken = next(matches, otherwise)
         for link in node.branches:
             if link is not taken:
                 check_untaken(ev, node.subject, lambda link=link: _scoped(ev, link.body, want))

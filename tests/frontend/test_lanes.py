@@ -371,3 +371,38 @@ def test_any_ids(ids: list[int], tmp_path: Path) -> None:
     """
     out = run(csl.layout(text, PE))
     assert out[0, :, 0].tolist() == ids
+
+
+COMPARED = """
+param id: i16;
+const S = struct { a: i16, b: f32 };
+const one = S{ .a = id, .b = 1.0 };
+const other = S{ .a = id * id, .b = 1.0 };
+const pair = [2]i16{ 7, id + 1 };
+const nan = @bitcast(f32, @as(u32, 0x7fc00000));
+var n: i16 = 2;
+var out = @zeros([8]i16);
+var out_ptr: [*]i16 = &out;
+fn said(place: u16, holds: bool) void { if (holds) { out[place] = 1; } else { out[place] = 2; } }
+fn main() void {
+  said(0, one == other);
+  said(1, one != other);
+  said(2, pair == [2]i16{ 7, id * 2 });
+  said(3, S{ .a = id, .b = nan } == S{ .a = id, .b = nan });
+  said(4, S{ .a = n, .b = 1.0 } == S{ .a = id, .b = 1.0 });
+  said(5, S{ .a = n, .b = 1.0 } != S{ .a = n + 1, .b = 1.0 });
+  said(6, one == S{ .a = id + 0, .b = 1.0 });
+  said(7, @constants([2]i16, id) == [2]i16{ 1, 1 });
+}
+comptime { @export_symbol(out_ptr, "out"); @export_symbol(main); }
+"""
+
+
+def test_structs_and_arrays_are_compared_on_each_pe(csl: Csl) -> None:
+    """By what their parts are on the PE, whatever expression they come from; a NaN is not equal to itself."""
+    compiled = csl.layout(grid(4, 1, '@set_tile_code(x, y, "pe.csl", .{ .id = x });'), COMPARED)
+    assert run(compiled)[0].tolist() == [
+        [1 if holds else 2 for holds in (
+            id == id * id, id != id * id, id + 1 == id * 2, False, id == 2, True, True, id == 1)]
+        for id in range(4)
+    ]  # fmt: skip
