@@ -154,7 +154,7 @@ def _check_sharing(operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.Dsd
             if numbers.get(second) != number:
                 continue
             if position[second] >= position[first] and code.certainly_overlap(first, second):
-                if first is second:
+                if first is second or described(first) == described(second):
                     message = (
                         f"{described(first)} is issued again while it may still run, on the same microthread "
                         f"{number}; issue it again from a task that its completion activates"

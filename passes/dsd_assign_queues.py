@@ -327,7 +327,7 @@ class _Assignment:
         return self._order[other] >= self._order[op] and self._code.certainly_overlap(op, other)
 
     def _shared(self, first: dsd.DsdOperation, second: dsd.DsdOperation, what: str) -> LoomError:
-        if first is second:
+        if first is second or described(first) == described(second):
             message = (
                 f"{described(first)} is issued again while it may still run, on the same {what}; issue it again from a "
                 "task that its completion activates"

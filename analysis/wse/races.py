@@ -346,6 +346,8 @@ class _Pe:
         end = flight.end
         if end is None:
             return "give that operation a task to activate or unblock when it has ended, and do it there"
+        if end == self._root == flight.root:
+            return f"do it before that is issued, and let nothing else start @{end} before that has ended"
         if end == self._root:
             return f"@{end} has started for another reason: let nothing else start it before that has ended"
         return f"do it in @{end}, which starts when that has ended"

@@ -222,7 +222,7 @@ static void check_unblock(struct core *core, struct pe *pe, uint32_t where, cycl
     for (uint64_t k = 0; k < here->count; k++) {
         struct flight *flight = &here->flights[k];
         struct late late = {.time = now, .code = UNBLOCKS_EARLY, .task = running_task(pe), .where = flight->where,
-                            .values = {flight->operation, flight->task}};
+                            .values = {flight->operation, flight->task, where}};
         if (flight->fills && flight->done == NEVER) {
             keep_late(core, flight, &late);
         } else if (flight->fills && flight->done > now) {

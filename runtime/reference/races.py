@@ -165,7 +165,7 @@ class Races:
             self._machine.warn(pe, Code.UNBLOCKS_AGAIN, where, *first)
         for flight in flights:
             user = flight.issue.user
-            record = self._machine.finding(pe, Code.UNBLOCKS_EARLY, user.where, user.operation, user.task)
+            record = self._machine.finding(pe, Code.UNBLOCKS_EARLY, user.where, user.operation, user.task, where)
             record["cycle"] = pe.now
             if flight.fills and flight.done == NEVER:
                 flight.keep(Late(pe.now, Code.UNBLOCKS_EARLY, user.where, record))

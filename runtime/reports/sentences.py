@@ -337,10 +337,12 @@ def _receives_mixed_lanes(of: Subject) -> str:
 
 def _task_may_take(of: Subject) -> str:
     queue = of.values[1]
-    task = of.task(int(of.tables["queues"]["task"][queue]))
+    task = int(of.tables["queues"]["task"][queue])
+    place = of.place_of("tasks", task)
     return (
-        f"{of.doing} receives from input queue {of.queue_id(queue)} on {of.here} while data task @{task} of the queue "
-        "is unblocked and may take the same wavelets; @block it until the operation has ended"
+        f"{of.doing} receives from input queue {of.queue_id(queue)} on {of.here} while data task @{of.task(task)}"
+        f"{f' at {place}' if place else ''} of the queue is unblocked and may take the same wavelets; @block it until "
+        "the operation has ended"
     )
 
 
@@ -361,6 +363,8 @@ def _in_flight(of: Subject) -> tuple[str, str]:
     end = of.ended(operation)
     if not end:
         return other, "give that operation a task to activate or unblock when it has ended, and do it there"
+    if end == of.task(of.finding.task) == of.task(task):
+        return other, f"do it before that is issued, and let nothing else start @{end} before that has ended"
     if end == of.task(of.finding.task):
         return other, f"@{end} has started for another reason: let nothing else start it before that has ended"
     return other, f"do it in @{end}, which starts when that has ended"
@@ -419,11 +423,12 @@ def _input(of: Subject, queue: int) -> str:
 
 
 def _unblocks_early(of: Subject) -> str:
-    operation, task = of.values[:2]
+    operation, task, where = of.values[:3]
+    place = of.where(where)
     return (
         f"{of.operation(operation, task)}, which is asynchronous, still receives on {of.here} when "
-        f"@{of.task(of.finding.task)} calls unblock_cmd_stream(), and the host may read what it receives too early; "
-        "call it in a task that this operation activates or unblocks when it has ended"
+        f"@{of.task(of.finding.task)} calls unblock_cmd_stream(){f' at {place}' if place else ''}, and the host may "
+        "read what it receives too early; call it in a task that this operation activates or unblocks when it has ended"
     )
 
 

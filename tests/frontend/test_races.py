@@ -206,8 +206,8 @@ def test_the_command_stream_is_unblocked(
     again = text[: text.index("task ended()")].count("\n") + 2
     told = [
         f"pe.csl:{line}:1: warning: mov16 in @main, which is asynchronous, still receives on PE (0, 0) when @main "
-        "calls unblock_cmd_stream(), and the host may read what it receives too early; call it in a task that this "
-        "operation activates or unblocks when it has ended",
+        f"calls unblock_cmd_stream() at pe.csl:{line}:{1 + main.find(UNBLOCK)}, and the host may read what it receives "
+        "too early; call it in a task that this operation activates or unblocks when it has ended",
         f"pe.csl:{again}:1: warning: @ended calls unblock_cmd_stream() again on PE (0, 0), which @main has called at "
         f"pe.csl:{line}:{1 + main.find(UNBLOCK)} since the launch; call it once for each launch, where the work that "
         "this starts ends, since the first call lets the host go on",
