@@ -570,14 +570,13 @@ def _same(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Any:
     """Return whether two values are equal, with all their parts: known, for each lane, or as SSA value."""
     one: Any = left.data
     other: Any = right.data
-    if isinstance(one, _PARTS) and isinstance(other, _PARTS):
-        if len(one) != len(other):
+    parts, others = _parts(left), _parts(right)
+    if parts is not None and others is not None:
+        if len(parts) != len(others):
             return False
-        if all(isinstance(each, np.ndarray) and each.dtype != object for each in (one, other)):
-            return bool(np.array_equal(one, other))
         same: Any = True
-        for place, (a, b) in enumerate(zip(one, other, strict=True)):
-            found = _same(ev, _part(left, place, a), _part(right, place, b), node)
+        for a, b in zip(parts, others, strict=True):
+            found = _same(ev, a, b, node)
             if found is False:
                 return False
             same = found if same is True else _both(ev, same, found, node)
@@ -593,21 +592,23 @@ def _same(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Any:
     return bool(one == other)
 
 
-_PARTS = (list, tuple, np.ndarray)
-"""What the data of arrays and structs is."""
+_SEQUENCES: tuple[type[Any], ...] = (list, tuple, np.ndarray)
 
 
-def _part(whole: Value, place: int, kept: Any) -> Value:
-    if isinstance(kept, Value):
-        return kept
-    type = whole.type
-    return Value(type.element if isinstance(type, types.Array) else types.VOID, kept)
+def _parts(whole: Value) -> list[Value] | None:
+    """Return the elements of an array, or what a struct has in its fields; None of anything else."""
+    data: Any = whole.data
+    if not isinstance(data, _SEQUENCES):
+        return None
+    kept: list[Any] = [*data]
+    element = whole.type.element if isinstance(whole.type, types.Array) else types.VOID
+    return [each if isinstance(each, Value) else Value(element, each) for each in kept]
 
 
 def _both(ev: Evaluator, one: Any, other: Any, node: syntax.Node) -> Any:
     if is_ssa(one) or is_ssa(other):
         return emit.binary(ev.code, "&", types.BOOL, ev.ssa(boolean(one), node), ev.ssa(boolean(other), node))
-    return ev.lift(operator.and_, one, other)
+    return ev.lift(scalars.BITWISE["&"], one, other)
 
 
 def _logical(ev: Evaluator, node: syntax.Binary) -> Value:

@@ -9,15 +9,16 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import FileLineColLoc, SymbolRefAttr
+from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Operation, SSAValue
 
 from ... import targets
 from ...dialects import dsd, wse
 from ...dialects.machine.code import Bodies
 from ...dialects.machine.region import RegionAttr
-from ...dialects.symbols import symbol_name
+from ...dialects.symbols import symbol_name, symbols_named
 from ...dialects.traversal import walk
+from .command_stream import early_unblocks
 from .races import find_races
 from .wavelet_types import mixed_floats
 
@@ -62,7 +63,7 @@ def lint_program(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
 
 def lint_behavior(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
     """Yield warnings about what a program does, whatever it declares, each with the operation that it is about."""
-    for op, message in find_races(program):
+    for op, message in (*find_races(program), *early_unblocks(program)):
         yield op, coded("race", message)
     for op, message in mixed_floats(program):
         yield op, coded("mixed-floats", message)
@@ -143,13 +144,13 @@ class Declared:
         """Return the symbols that a PE program names somewhere."""
         found: set[str] = set()
         for op in pe.body.block.ops:
-            found |= _symbols(op)
+            found |= symbols_named(op)
             if isinstance(op, wse.FuncOp | wse.TaskOp):
                 for inner in walk(self._bodies.home(op)):
-                    found |= _symbols(inner)
+                    found |= symbols_named(inner)
             elif op.regions:
                 for inner in walk(op):
-                    found |= _symbols(inner)
+                    found |= symbols_named(inner)
         return found
 
     def of_task(self, name: str, task: Seen) -> str | None:
@@ -189,10 +190,10 @@ class Declared:
                 case wse.InputQueueOp():
                     queues[op.sym_name.data] = op
                 case wse.FifoOp():
-                    activated |= _symbols(op)
+                    activated |= symbols_named(op)
                 case wse.ExportOp() | wse.InitializeOp():
                     # The host writes what is exported, and pointers write what their address is taken of.
-                    written |= _symbols(op)
+                    written |= symbols_named(op)
                 case _:
                     pass
         written |= activated
@@ -246,24 +247,15 @@ def place_of(pe: wse.PeOp, op: Operation) -> Place | None:
     return None if name is None else (pe.sym_name.data, name)
 
 
-def _symbols(op: Operation) -> set[str]:
-    """Return the symbols that the properties of an operation name, but its own."""
-    return {
-        value.root_reference.data
-        for value in (*op.properties.values(), *op.attributes.values())
-        if isinstance(value, SymbolRefAttr)
-    }
-
-
 def _read(owner: Operation) -> _Body:
     """Return what the code of a function or task does."""
     body = _Body()
     for op in walk(owner):
         match op:
             case wse.ActivateOp():
-                body.activated |= _symbols(op)
+                body.activated |= symbols_named(op)
             case wse.UnblockOp():
-                body.unblocked |= _symbols(op)
+                body.unblocked |= symbols_named(op)
             case wse.BlockOp():
                 pass
             case wse.GetBufferOp():
@@ -271,7 +263,7 @@ def _read(owner: Operation) -> _Body:
             case wse.TaskOp() | wse.FuncOp():
                 pass
             case _:
-                symbols = _symbols(op)
+                symbols = symbols_named(op)
                 body.activated |= symbols
                 # As an address may be written by, so may what it is of.
                 body.written |= symbols

@@ -234,7 +234,7 @@ def _accesses(
         if descriptor is not None:
             type, made_by = descriptor.type, dsd.defining_op(descriptor)
             if isinstance(type, dsd.FabinType | dsd.FaboutType):
-                length = _fabric_length(descriptor)
+                length = fabric_length(descriptor)
                 if place == 0 and isinstance(made_by, dsd.FaboutOp) and made_by.zero is not None:
                     is_first = made_by.zero.data is dsd.ZeroedSource.FIRST_SOURCE
                     zeroed = min(0 if is_first else 1, len(operands) - 2) + 1
@@ -262,7 +262,7 @@ def _accesses(
                 yield access
 
 
-def _fabric_length(descriptor: SSAValue) -> int | None:
+def fabric_length(descriptor: SSAValue) -> int | None:
     """Return the elements of a run of wavelets, None if they are not known, or not one to a wavelet."""
     owner, made_by = descriptor.owner, dsd.defining_op(descriptor)
     if not isinstance(made_by, dsd.FabinOp | dsd.FaboutOp) or made_by.simd is not None:

@@ -20,10 +20,8 @@ from ...diagnostics.locations import location_of
 from ...dialects import dsd, dsr, wse
 from ...dialects.machine.code import Bodies, CodeOperation
 from ...dialects.traversal import walk
+from .command_stream import COMMAND_STREAM
 from .memory_use import Access, Register, Use, access_of_element, array_of, registers_of, use_of
-
-COMMAND_STREAM = "loom.cmd_stream"
-"""The name that the library exports the word by which a PE lets its host go on."""
 
 _Found = tuple[tuple[object, ...], Operation, str]
 """A finding: the places of the race, the later operation, and the message."""

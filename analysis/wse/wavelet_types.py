@@ -42,6 +42,23 @@ def mixed_floats(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
             )
 
 
+def open_colors(program: wse.ProgramOp) -> set[str] | None:
+    """Return the colors by which more may come than PEs send on them: of the host, of a message network, or of which
+    routes change while the program runs. None if wavelets change from one color to another."""
+    found: set[str] = set()
+    for op in program.body.block.ops:
+        match op:
+            case wse.ColorOp() if op.changes is not None:
+                found.add(op.sym_name.data)
+            case wse.HostStreamOp() | wse.MessageNetworkOp():
+                found.add(op.color.string_value())
+            case wse.RouteOp() if op.swap is not None:
+                return None
+            case _:
+                pass
+    return found
+
+
 class _Colors:
     """What is sent and received on each color."""
 
@@ -49,25 +66,14 @@ class _Colors:
         self.sent: _Users = {}
         self.received: _Users = {}
         self.names: dict[str, str] = {}
-        self.open: set[str] = set()
-        """Colors by which other wavelets may come."""
         self._read: dict[Operation, list[_Use]] = {}
-        self.swaps = False
-        """True if wavelets change from one color to another."""
         bodies = Bodies(program)
+        opened = open_colors(program)
+        self.open = opened or set()
+        self.swaps = opened is None
         for op in program.body.block.ops:
-            match op:
-                case wse.ColorOp():
-                    name = op.sym_name.data
-                    self.names[name] = shown_name(op)
-                    if op.changes is not None:
-                        self.open.add(name)
-                case wse.HostStreamOp() | wse.MessageNetworkOp():
-                    self.open.add(op.color.string_value())
-                case wse.RouteOp() if op.swap is not None:
-                    self.swaps = True
-                case _:
-                    pass
+            if isinstance(op, wse.ColorOp):
+                self.names[op.sym_name.data] = shown_name(op)
         for pe in program.pes:
             self._add(pe, bodies)
 
