@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     UnrealizedConversionCastOp,
+    VectorType,
     i64,
 )
 from xdsl.dialects.func import FuncOp
@@ -120,6 +121,8 @@ class KernelLowering:
             if isinstance(argument.type, TileBufType):
                 self._own_tile(argument, own)
                 continue
+            if isinstance(argument.type, VectorType):
+                continue  # numbers of sorted pairs: nothing that runs reads them, and a host passes none
             self._argument(argument, own)
             names.append(StringAttr(own))
             pointers.append(pointed(argument.type) or UnitAttr())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import BoolAttr, UnitAttr, i64
+from xdsl.dialects.builtin import BoolAttr, UnitAttr, i32, i64
 
 from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
 from ...dialects.pto.instructions import InstructionOp
 from ...dialects.pto.types import TileBufType, element_bytes
+from ...operations.tile_functions import COMPARISONS
 from ...targets.tile_limits import HISTOGRAM_BINS
 from .emission import Emitter
 from .instruction_context import Instructions, Scratch, given, number_of, shape_of, whole, word_of
@@ -32,10 +33,46 @@ def gather(kernel: Instructions, op: InstructionOp) -> None:
         kernel.emitter.apply("copy", replace(target, extents=part.extents), [part])
         return
     extra = op.operand_groups["extra"]
-    if op.operand("cdst") is not None or not extra or not isinstance(extra[0].type, TileBufType):
-        raise refusal(op, "gathers what compares with a number, which has no counterpart in `flow`; use indices")
+    if op.operand("cdst") is not None:
+        _gather_places(kernel, op, source, target)
+        return
     places = replace(kernel.handles.view(extra[0]), extents=target.extents)
     kernel.emitter.apply("gather", target, [replace(whole(op, "src", source), element=target.element), places])
+
+
+def _gather_places(kernel: Instructions, op: InstructionOp, source: View, target: View) -> None:
+    """Write the places of the elements of each row that compare with a number, and how many there are.
+
+    Places count the elements of the whole tile, from `offset` on. A row of the result has as many of them as it has
+    valid columns, and what is behind the last one stays.
+    """
+    emitter, scratch, room = kernel.emitter, Scratch(kernel.tiles), shape_of(op, "src")
+    rows, columns = source.extents
+    number = op.operand_groups["extra"][0]
+    bits, keys = scratch.bits(source.extents, room), scratch.view(i32, source.extents, room)
+    emitter.apply(f"compare_{COMPARISONS[word_of(op, 'cmpMode', 'eq')]}", bits, [source, kernel.handles.value(number)])
+    emitter.apply("select", keys, [bits, emitter.constant(1), emitter.constant(0)])
+    places = scratch.view(i64, (rows, room[1]), room)
+    emitter.apply("count", places, [emitter.constant(number_of(op, "offset", 0)), emitter.constant(1)])
+    places = replace(places, extents=source.extents)
+    emitter.apply("sort_pairs", places, [places, keys])
+    counts = scratch.view(i32, (rows, 1), (room[0], 1))
+    emitter.apply("row_sum", counts, [keys])
+    of_rows = kernel.view(op, "cdst")
+    emitter.apply("copy", replace(of_rows, extents=(rows, 1), strides=(1, 1)), [counts])
+    kept = target.extents[1]
+    if isinstance(kept, int) and isinstance(columns, int):
+        kept = min(kept, columns)
+    emitter.at_most(kept, columns, f"the result of {op.name} has no more valid columns than its source")
+    shape, across = (rows, kept), scratch.view(i32, (1, kept), (1, room[1]))
+    wide, is_kept = scratch.view(i32, shape, room), scratch.bits(shape, room)
+    limits = scratch.view(i32, shape, room)
+    emitter.apply("count", across, [emitter.constant(0), emitter.constant(1)])
+    emitter.apply("fill", wide, [across])
+    emitter.apply("fill", limits, [counts])
+    emitter.apply("compare_less", is_kept, [wide, limits])
+    into = replace(target, extents=shape)
+    emitter.apply("select", into, [is_kept, replace(places, extents=shape), into])
 
 
 def scatter(kernel: Instructions, op: InstructionOp) -> None:

@@ -380,6 +380,31 @@ def test_blocks_with_an_element_that_is_not_a_number(monkeypatch: pytest.MonkeyP
     assert (found["out"][:, is_none] & 0x7F == 0x7F).all() and (found["out"][:, ~is_none] == 0x78).all()
 
 
+# Places of what compares
+
+
+@pytest.mark.parametrize(("mode", "kind"), (("eq", np.int32), ("gt", np.float32), ("gt", np.float16), ("eq", np.int16)))
+def test_places_of_what_compares(monkeypatch: pytest.MonkeyPatch, mode: str, kind: type[Any]) -> None:
+    """Places count the elements of the whole tile, here of 32 columns, from the offset on; the rest of a row stays."""
+    a = CHANCE.integers(0, 4, (5, 21)).astype(kind)
+    a[1], a[2] = 0, 2
+    a[3, :4] = np.nan if kind == np.float32 else 3
+    out, counts = np.full((5, 13), -7, np.int32), np.zeros((1, 5), np.int32)
+    name = NAMES[np.dtype(kind)]
+    number = "2.0" if name[0] == "f" else "2"
+    body = f"""%k = arith.constant {number} : {name}
+    %tmp = pto.alloc_tile : !pto.tile_buf<vec, 8x1024xi8>
+    pto.tgather ins(%at, %k, %tmp : a:t, {name}, !pto.tile_buf<vec, 8x1024xi8>) outs(%outt, %nt : out:t, n:t)
+      {{cmpMode = #pto<cmp {mode}>, offset = 100 : i32}}"""
+    found = run(monkeypatch, body, {"a": a, "out": out, "n": counts}, {"a": (8, 32), "out": (8, 16)}, ("out", "n"))
+    holds = a == 2 if mode == "eq" else a > 2
+    for row in range(5):
+        places = np.flatnonzero(holds[row]) + 32 * row + 100
+        assert found["n"][0, row] == len(places)
+        wanted = np.concatenate([places, np.full(13, -7)])[:13] if len(places) < 13 else places[:13]
+        assert np.array_equal(found["out"][row], wanted)
+
+
 # Mistakes
 
 
