@@ -372,6 +372,11 @@ class TileOperations:
             case "reciprocal_square_root":
                 apply("square_root", target, sources)
                 apply("reciprocal", target, [target])
+            case "absolute" if isinstance(target.element, AnyFloat):
+                # Also a zero, and what is not a number, lose their sign.
+                bits = IntegerType(8 * (element_bytes(target.element) or 0))
+                size = self.emitter.constant((1 << bits.width.data - 1) - 1)
+                apply("bit_and", replace(target, element=bits), [replace(_tile(sources[0]), element=bits), size])
             case "absolute":
                 negative = self.intermediate(op, op.dst, target)
                 apply("negate", negative, sources)

@@ -468,6 +468,9 @@ static inline int64_t shifted_right(int64_t value, int64_t by, int element) {
     return value >> (is_far ? 63 : by);
 }
 
+/* Returns a double, a NaN without its sign, which the C library leaves open. */
+static inline double unsigned_nan(double value) { return value != value ? (double)NAN : value; }
+
 FLOATS(fill, a[k])
 INTEGERS(fill, a[k])
 FUNCTION(fill)
@@ -495,7 +498,7 @@ FUNCTION(remainder)
 FLOATS(truncated_remainder, fmodf(a[k], b[k]))
 INTEGERS(truncated_remainder, remainder_of_integers(a[k], b[k], element))
 FUNCTION(truncated_remainder)
-FLOATS(power, (float)pow((double)a[k], (double)b[k]))
+FLOATS(power, (float)unsigned_nan(pow((double)a[k], (double)b[k])))
 INTEGERS(power, power_of_integers(a[k], b[k], element))
 FUNCTION(power)
 FLOATS(leak, a[k] > 0 ? a[k] : a[k] * b[k])
@@ -547,7 +550,7 @@ static bool of_library(struct tile_call *call, double (*function)(double)) {
             float operand;
             int64_t integer = 0;
             read_as_floats(&operand, rows.at + k * step, step, 1, fitted.element, element);
-            uint32_t bits = nearest_bits(function((double)operand), element);
+            uint32_t bits = nearest_bits(unsigned_nan(function((double)operand)), element);
             if (is_float_element(into->element)) {
                 memcpy(out.at + k * stride, &bits, (size_t)element_bytes(element));
             } else {

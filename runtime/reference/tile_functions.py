@@ -229,7 +229,8 @@ def _floored(remainder: Callable[[Array, Array], Array]) -> Callable[[Array, Arr
 
 def _power(a: Array, b: Array) -> Array:
     pairs = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    return np.array([_power_of_floats(*pair) for pair in pairs], np.float64).astype(np.float32).reshape(a.shape)
+    values = np.array([_power_of_floats(*pair) for pair in pairs], np.float64)
+    return np.where(np.isnan(values), np.nan, values).astype(np.float32).reshape(a.shape)
 
 
 def _power_of_floats(a: float, b: float) -> float:
@@ -279,12 +280,13 @@ def _shift_right(a: Array, by: Array) -> Array:
 
 
 def _of_library(name: str) -> Function:
-    """Return a function of the C library, of each element in double precision."""
+    """Return a function of the C library, of each element in double precision; a NaN of its has no sign."""
     function = floats.unary(name)
 
     def compute(destination: Array, sources: Sequence[Array], row: Any) -> None:
         (operand,) = _operands(destination, sources)
         values = np.array([function(value) for value in operand.astype(np.float64).ravel().tolist()], np.float64)
+        values = np.where(np.isnan(values), np.nan, values)
         destination[...] = narrow(values, destination.dtype).reshape(destination.shape)
 
     return compute
