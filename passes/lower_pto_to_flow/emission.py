@@ -11,7 +11,17 @@ from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, Signedness, f32, i64
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    f32,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...analysis.pto.pipe_ends import refusal
@@ -222,6 +232,10 @@ class Emitter:
         for computed in reversed(self._computed):
             if view in computed:
                 return computed[view]
+        if isinstance(view.element, Float64Type):
+            raise refusal(
+                self.at, "uses f64, which no operation on tiles of a2, a3 or a5 takes, and no scalar code here; use f32"
+            )
         owner = view.owner
         op = flow.TileOp(
             view.space,

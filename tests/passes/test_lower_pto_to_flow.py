@@ -314,6 +314,28 @@ def test_elements_that_cannot_be_computed_with(tmp_path: Path) -> None:
         pto.Program(path)
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    (
+        ("%x = pto.load_scalar %a[%zero] : !pto.ptr<f64> -> f64", "'pto.load_scalar' op uses f64, which no operation"),
+        ("""%t = pto.alloc_tile : !pto.tile_buf<vec, 4x4xf64>
+         pto.tadd ins(%t, %t : !pto.tile_buf<vec, 4x4xf64>, !pto.tile_buf<vec, 4x4xf64>)
+           outs(%t : !pto.tile_buf<vec, 4x4xf64>)""", "'pto.tadd' op expects A2/A3 tadd element type to be"),
+    ),
+)  # fmt: skip
+def test_floats_of_64_bits_are_refused(tmp_path: Path, body: str, message: str) -> None:
+    """The chips have them in no operation on tiles."""
+    path = tmp_path / "f64.pto"
+    path.write_text(f"""func.func @k(%a: !pto.ptr<f64>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %zero = arith.constant 0 : index
+  {body}
+  return
+}}
+""")
+    with pytest.raises(LoomError, match=message):
+        pto.Program(path)
+
+
 @pytest.mark.slow
 def test_tiles_that_a5_cannot_share() -> None:
     """What check calls an error there is not run as if nothing were; ideal pipes share any tile (E6)."""
