@@ -42,6 +42,7 @@ from ..passes.pto_infer_slots import tradeoffs_of_pipe
 from ..targets import COSTS
 from .pto_dry_run import rings_opened_at, trace_of
 from .pto_sources import KernelText, Source, read_source
+from .pto_vectors import check_vectors
 
 MAX_CHECKED_STEPS = 6_000
 """Steps of a dry run, after which what may go wrong is left to a run."""
@@ -240,6 +241,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         set_target_arch(module, chip)
         found = _of_tiles(module, name)
         check_uses(module)
+        check_vectors(module)
         found += find_hazards(module, arch)
     except LoomError as error:
         return [_rejected(error, name)]

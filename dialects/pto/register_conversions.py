@@ -76,6 +76,11 @@ def _name(element: Attribute) -> str:
     return "f8" if is_float8(element) else str(element).removeprefix("!pto.")
 
 
+def has_conversion(source: Attribute, result: Attribute) -> bool:
+    """Return True if the chip converts elements of one type to the other."""
+    return (_name(source), _name(result)) in _CONTRACTS
+
+
 def _short(prefix: str, found: str | None, words: str) -> str | None:
     """Return a word without its prefix, if it is one of some."""
     short = None if found is None else found.removeprefix(prefix)

@@ -18,9 +18,10 @@ from ...diagnostics.locations import location_of
 from ..traversal import walk
 from .registers import VmiMaskType, VmiVRegType
 
-_HELPERS = tuple(
-    f"pto.vmi.{name}" for name in ("ensure_layout", "ensure_mask_layout", "ensure_mask_granularity", "pack", "unpack")
-)
+HELPERS = ("ensure_layout", "ensure_mask_layout", "ensure_mask_granularity", "pack", "unpack")
+"""Operations that change layouts, or have registers for parts of a vector, without `pto.vmi.`."""
+
+_PREFIX = "pto.vmi."
 _STRUCTURE = ("builtin.module", "func.", "scf.", "cf.")
 
 _WRITTEN = "VMI producer boundary requires surface !pto.vmi.vreg or !pto.vmi.mask<Nxpred> type"
@@ -74,7 +75,7 @@ def check_as_written(module: ModuleOp) -> None:
     """Raise LoomError unless a program is one as people write it."""
     for op in walk(module):
         _check_types(op, _is_written, _WRITTEN)
-        if op.name in _HELPERS:
+        if op.name.removeprefix(_PREFIX) in HELPERS:
             _fail(op, "VMI helper op appears before layout assignment or VMI-to-VPTO")
         _check_use(op)
 
@@ -83,7 +84,7 @@ def check_with_layouts(module: ModuleOp) -> None:
     """Raise LoomError unless all vectors and masks of a program have layouts."""
     for op in walk(module):
         _check_types(op, lambda type: bool(type.layout.data), _ASSIGNED)
-        if op.name in _HELPERS[3:]:
+        if op.name.removeprefix(_PREFIX) in HELPERS[3:]:
             _fail(op, "VMI pack/unpack helper appears before VMI-to-VPTO physicalization")
         _check_use(op)
 

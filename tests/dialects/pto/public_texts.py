@@ -1,7 +1,8 @@
 """The public texts of PTOAS: the programs of each file, and which of them its tests expect to be refused.
 
 `python -m tests.dialects.pto.public_texts CHECKOUT` counts, by folder, how many parse, verify and print to the same
-text again, and how many that are there for their error give one. `--failures` lists the others.
+text again, and how many that are there for their error give one, as read or in the
+passes that their tests run. `--failures` lists the others.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from loomir.dialects.pto.module_rules import verify_program
 from loomir.dialects.pto.vmi_stages import check_uses
 from loomir.dialects.traversal import walk
 from loomir.dialects.verification import verify
+from loomir.host.pto_vectors import check_vectors
+from loomir.passes import get_all_passes
 
 SUFFIXES = (".pto", ".mlir")
 
@@ -38,6 +41,8 @@ class PublicText:
     chip: str | None
     is_wrong: bool
     errors: tuple[str, ...]
+    stages: tuple[str, ...] = ()
+    """The passes that its test runs, if they are ours too."""
 
     @property
     def name(self) -> str:
@@ -65,7 +70,19 @@ def texts_of(path: Path) -> Iterator[PublicText]:
             is_wrong = bool(errors) or re.search(r"//\s*[A-Z0-9_]+:", piece) is not None
         if not re.search(r"^\s*[^/\s]", piece, flags=re.MULTILINE):
             continue
-        yield PublicText(path, name, piece, None if chip is None else chip[1], is_wrong, errors)
+        yield PublicText(path, name, piece, None if chip is None else chip[1], is_wrong, errors, tuple(_stages(own)))
+
+
+def _stages(runs: Sequence[str]) -> Iterator[str]:
+    """Yield the passes of the first RUN line, up to the first that is not one of ours."""
+    passes = get_all_passes()
+    for name in re.findall(r"\s--?([a-z][\w-]*)(?![\w=-])", runs[0]) if runs else ():
+        name = {"vmi-to-vpto": "pto-validate-vmi-registers"}.get(name, name)
+        if name not in passes:
+            if name != "split-input-file":
+                return
+        else:
+            yield name
 
 
 def _runs(text: str) -> list[str]:
@@ -107,8 +124,19 @@ def read(text: str, chip: str | None = None) -> ModuleOp:
         module.attributes["pto.target_arch"] = StringAttr(chip)
     verify(module)
     check_uses(module)
+    check_vectors(module)
     verify_program(walk(module))
     return module
+
+
+def run_stages(public: PublicText) -> None:
+    """Run the passes that a text's test runs on vectors of any length; raises LoomError if one refuses it."""
+    if not any("vmi" in name for name in public.stages):
+        return
+    module, passes = parse_ir(context(), public.text, "public.pto"), get_all_passes()
+    for name in public.stages:
+        passes[name]()().apply(context(), module)
+        verify(module)
 
 
 def printed(module: ModuleOp) -> str:
@@ -121,6 +149,7 @@ def outcome(public: PublicText) -> str:
     """Return "good", or what is wrong with how a program is read."""
     try:
         module = read(public.text, public.chip)
+        run_stages(public)
     except LoomError as error:
         return "good" if public.is_wrong else f"refused: {error}"
     except Exception as error:
