@@ -445,9 +445,13 @@ struct input {
     };
     struct takes taken;       /* the last, if it has no record of its way */
     struct path *path;        /* of its first sender; the others follow; or NULL */
-    uint16_t count, position; /* elements of the short move in all; those that its receive has */
-    uint16_t task;            /* of the class of the PE that has issued it, or NO_TASK */
-    uint8_t form;             /* of what is in the queue */
+    uint16_t count;           /* elements of the short move in all */
+    union {
+        uint16_t position; /* those that its receive has */
+        uint16_t way;      /* 1 + number of the way that its wavelets have come by; 0: the record of the output queue has it */
+    };
+    uint16_t task; /* of the class of the PE that has issued it, or NO_TASK */
+    uint8_t form;  /* of what is in the queue */
 };
 _Static_assert(sizeof(struct input) == LINE, "a line of the cache");
 /* The last is of a send that waits for room; that of others that are handed over has ended. */
@@ -493,28 +497,31 @@ struct TIGHT unblockings {
 };
 
 struct pe {
-    cycle clock;           /* when it has ended its last task */
-    cycle now;             /* how far it is in the one that waits or pauses */
-    cycle queued;          /* the cycle for which it is in the heap, or NEVER */
-    uint64_t active;       /* tasks that are active */
-    uint64_t may_activate, may_unblock; /* tasks that the end of something open may activate, and unblock */
-    uint8_t *memory;
-    uint64_t *suspended; /* its stack, while it waits in the middle of a task */
+    /* A line that others use too, when they send to it or take what it has sent */
     const struct class *class;
-    uint32_t number, unit; /* in the grid, and in its class */
-    uint32_t tile;
-    uint16_t x, y;
-    uint16_t task; /* that runs or waits, or NO_TASK */
-    uint8_t is_busy, is_dirty, resumes;
-    uint32_t held_sends, fifo_opens; /* sends that wait for room, open operations on FIFOs */
-    uint32_t early;                  /* uses that start while another is open */
-    uint8_t stopped;                 /* its operation has ended because a FIFO had nothing for it */
-    uint8_t waits;                   /* for the next epoch */
+    uint8_t *memory;
+    uint64_t active;                    /* tasks that are active */
+    uint64_t may_activate, may_unblock; /* tasks that the end of something open may activate, and unblock */
+    uint32_t held_sends;                /* sends that wait for room */
+    uint32_t early;                     /* uses that start while another is open */
     struct pe *next_dirty;
+    uint32_t tile;
+    uint8_t is_busy, is_dirty, resumes;
+    uint8_t stopped; /* its operation has ended because a FIFO had nothing for it */
+
     struct moment *later; /* in the order in which they became known */
+    cycle clock;          /* when it has ended its last task */
+    cycle now;            /* how far it is in the one that waits or pauses */
+    cycle queued;         /* the cycle for which it is in the heap, or NEVER */
+    uint64_t *suspended;  /* its stack, while it waits in the middle of a task */
+    uint32_t number, unit; /* in the grid, and in its class */
+    uint16_t x, y;
+    uint16_t task;       /* that runs or waits, or NO_TASK */
+    uint8_t waits;       /* for the next epoch */
+    uint32_t fifo_opens; /* open operations on FIFOs */
     struct task_state tasks[];
 };
-_Static_assert(sizeof(struct pe) <= 2 * LINE, "the hot record of a PE");
+_Static_assert(offsetof(struct pe, later) == LINE && sizeof(struct pe) <= 2 * LINE, "the hot record of a PE");
 /* What a PE has besides, behind its tasks: so many bytes behind it */
 struct parts {
     uint32_t activations, unblockings; /* by the places of the tasks among those that have some */

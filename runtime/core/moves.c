@@ -108,7 +108,7 @@ static inline bool take_short(struct core *core, struct input *input, const stru
         return false;
     }
     bool has_to_end = input->form == SHORT_SEND;
-    const struct way *way = way_of(core, &move);
+    const struct way *way = way_of(core, input);
     cycle leaves = leaves_in_short(core, input, way);
     memcpy(to, move.payload->words, (size_t)count * (size_t)size);
     payload_drop(core, move.payload);
@@ -290,6 +290,7 @@ static inline bool leave_in_short(struct core *core, struct pe *pe, const struct
     cycle head = times->leaves - (cycle)(count - 1) * rate + way->latency;
     input->form = waits ? SHORT_SEND : SHORT_WAVELETS;
     input->count = (uint16_t)count;
+    input->way = output->way <= UINT16_MAX ? (uint16_t)output->way : 0;
     input->task = pe->task;
     input->move = (struct short_move){.time = head, .from = pe, .payload = payload,
                                       .application = number_of(core, application), .where = where};

@@ -36,8 +36,11 @@ static inline const struct application *application_of(const struct core *core, 
 }
 
 /* Returns the way by which the wavelets of a short move have come. */
-static inline const struct way *way_of(const struct core *core, const struct short_move *move) {
-    const struct output *output = part_at(move->from, application_of(core, move)->at.output);
+static inline const struct way *way_of(const struct core *core, const struct input *input) {
+    if (input->way != 0) {
+        return &core->ways[input->way - 1];
+    }
+    const struct output *output = part_at(input->move.from, application_of(core, &input->move)->at.output);
     return &core->ways[output->way - 1];
 }
 

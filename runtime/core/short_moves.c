@@ -36,7 +36,7 @@ static struct open *spell_receive(struct core *core, struct pe *pe, const struct
 /* Returns the record of the way of wavelets that wait in short. */
 static struct path *path_of_wavelets(struct core *core, struct input *input) {
     const struct short_move *move = &input->move;
-    const struct way *way = way_of(core, move);
+    const struct way *way = way_of(core, input);
     return path_at(core, input, way, origin_by(way, move->from, application_of(core, move)->queue));
 }
 
