@@ -26,6 +26,35 @@ void set_settings(const struct tables *tables, struct operation *operation, cons
     }
 }
 
+/* Prepares what the end of an operation changes: classes know where their PEs have what is to know of it. */
+void set_completion(const struct core *core, struct operation *operation, const uint32_t *tasks) {
+    const bool activates = tasks[0] != NO_ROW;
+    const uint32_t row = tasks[activates ? 0 : 1];
+    operation->completion = (struct completion){.activates = activates};
+    if (row == NO_ROW) {
+        return;
+    }
+    const struct class *class = &core->classes[core->tables.tasks[row].owner];
+    const uint32_t number = row - class->row->tasks;
+    const struct task *task = &class->tasks[number];
+    const uint32_t first = activates ? class->parts.activations : class->parts.unblockings;
+    const uint32_t size = activates ? sizeof(struct activations) : sizeof(struct unblockings);
+    const int place = activates ? task->activations : task->unblockings;
+    struct completion *completion = &operation->completion;
+    completion->bit = task_bit(number);
+    completion->known = place >= 0 ? first + (uint32_t)place * size : 0;
+    completion->state = (uint32_t)(sizeof(struct pe) + number * sizeof(struct task_state));
+    completion->task = (uint16_t)number;
+    completion->is_void = !(task->flags & BLOCKABLE);
+}
+
+static void prepare_completions(struct core *core) {
+    for (uint64_t k = 0; k < core->tables.operations_count; k++) {
+        const struct operation_row *row = &core->tables.operations[k];
+        set_completion(core, &core->operations[k], (const uint32_t[]){row->activate, row->unblock});
+    }
+}
+
 static void prepare_operations(struct core *core, const struct core_input *input) {
     const struct tables *tables = &core->tables;
     const struct kernel *kernels = loom_kernels();
@@ -498,6 +527,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     for (uint32_t k = 0; k < core->class_count; k++) {
         prepare_class(core, input, k, threads);
     }
+    prepare_completions(core);
     prepare_moves(core);
     choose_short_ways(core);
     join_instructions(core);

@@ -117,6 +117,16 @@ struct price {
     uint8_t shift; /* 2 to this is `denominator`; NO_SHIFT if none is */
 };
 
+/* What the end of an operation changes, unless a control wavelet ends it. Records are so many bytes behind the PE. */
+struct completion {
+    uint64_t bit;   /* of the task, in masks */
+    uint32_t known; /* of the completions that do the same to the task; 0: it changes none */
+    uint32_t state; /* of the task */
+    uint16_t task;
+    bool activates; /* it unblocks the task otherwise */
+    bool is_void;   /* the task cannot be blocked */
+};
+
 struct operation {
     const struct operation_row *row;
     const struct kernel *kernel;
@@ -129,6 +139,7 @@ struct operation {
     uint32_t plain_rate;        /* whole cycles from one element side by side to the next */
     uint32_t thread;                        /* its microthread */
     uint16_t activate, unblock, control_activate, control_unblock; /* tasks of the class, or NO_TASK */
+    struct completion completion;           /* of the first two */
     uint8_t kinds[MAX_OPERANDS];
     uint8_t level;               /* its priority, if it is asynchronous */
     uint8_t has_control;         /* control wavelets change tasks as well */
@@ -1060,6 +1071,7 @@ static inline int32_t within(int64_t address) {
     const int64_t most = 1 << 30;
     return (int32_t)(address > most ? most : address < -most ? -most : address);
 }
+void set_completion(const struct core *core, struct operation *operation, const uint32_t *tasks);
 void set_settings(const struct tables *tables, struct operation *operation, const uint32_t *tasks, uint16_t thread);
 
 /* quick.c */
@@ -1509,7 +1521,16 @@ static inline void expect(struct pe *pe, uint16_t activate, uint16_t unblock, in
 
 /* Notes that an operation whose end changes tasks has started (1) or ended (-1). */
 static inline void expect_completion(struct pe *pe, const struct operation *operation, int change) {
-    expect(pe, operation->activate, operation->unblock, change);
+    const struct completion *completion = &operation->completion;
+    if (completion->known != 0 && completion->activates) {
+        struct activations *known = part_at(pe, completion->known);
+        known->may = (known->may + (uint32_t)change) & INT32_MAX;
+        pe->may_activate = known->may > 0 ? pe->may_activate | completion->bit : pe->may_activate & ~completion->bit;
+    } else if (completion->known != 0) {
+        struct unblockings *known = part_at(pe, completion->known);
+        known->may += (uint32_t)change;
+        pe->may_unblock = known->may > 0 ? pe->may_unblock | completion->bit : pe->may_unblock & ~completion->bit;
+    }
     if (operation->has_control) {
         expect(pe, operation->control_activate, operation->control_unblock, change);
     }
@@ -1583,15 +1604,39 @@ static inline void task_complete(struct core *core, struct pe *pe, uint32_t task
     }
 }
 
+/* The same of the task that an operation names. */
+static inline void complete_task(struct core *core, struct pe *pe, const struct completion *completion, cycle time) {
+    if (completion->activates) {
+        const struct activations *known = part_at(pe, completion->known);
+        if (!(known->picked > time)) {
+            activate(core, pe, completion->task, time, true);
+        }
+        return;
+    }
+    const struct unblockings *known = part_at(pe, completion->known);
+    if (known->blocked >= time || completion->is_void) {
+        return;
+    }
+    struct task_state *state = part_at(pe, completion->state);
+    if (state->unblocked == NEVER) {
+        state->unblocked = time;
+    } else {
+        unblock_again(core, pe, completion->task, time, true);
+    }
+    touch(core, pe);
+}
+
 /* Lets the end of an operation at a time change the tasks that it names. */
-static inline void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time, bool by_control) {
-    uint16_t activate = by_control ? operation->control_activate : operation->activate;
-    uint16_t unblock = by_control ? operation->control_unblock : operation->unblock;
-    if (activate != NO_TASK) {
-        task_complete(core, pe, activate, time, true);
-    } else if (unblock != NO_TASK) {
-        task_complete(core, pe, unblock, time, false);
+static inline void signal_end(struct core *core, struct pe *pe, const struct operation *operation, cycle time,
+                              bool by_control) {
+    if (by_control && operation->control_activate != NO_TASK) {
+        task_complete(core, pe, operation->control_activate, time, true);
+    } else if (by_control && operation->control_unblock != NO_TASK) {
+        task_complete(core, pe, operation->control_unblock, time, false);
+    } else if (!by_control && operation->completion.known != 0) {
+        complete_task(core, pe, &operation->completion, time);
     } else if (time > core->latest) {
+        assert(by_control || (operation->activate == NO_TASK && operation->unblock == NO_TASK));
         core->latest = time;
     }
 }

@@ -68,6 +68,7 @@ static const struct operation *variant(struct core *core, const struct operation
             made->level = core->priority_levels[row->priority > 0 ? row->priority : made->row->priority];
             made->on_control = row->flags & LOAD_ON_CONTROL;
             set_settings(&core->tables, made, tasks, row->microthread);
+            set_completion(core, made, tasks);
         }
         made->next_variant = first;
         if (__atomic_compare_exchange_n(list, &first, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
