@@ -275,3 +275,21 @@ def test_scales_of_columns_in_the_order_of_boxes(monkeypatch: pytest.MonkeyPatch
       {grpAxis = #pto<mx_group_axis axis0>}"""
     wanted = source.reshape(2, 2, 4, 16).transpose(2, 0, 3, 1).reshape(1, -1)
     assert np.array_equal(run(monkeypatch, body, tiles)["out"], wanted)
+
+
+@pytest.mark.parametrize("mode", ("nd", "nz"))
+def test_scales_in_boxes_at_once(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """The deprecated form orders scales itself; `nz` stores 32 columns of all rows behind each other."""
+    source = mixed((64, 64), np.float32)
+    data, scales, _, _ = quantized(source, "MXFP8", "ocp", 1)
+    tiles = {"a": Tile(source), "out": Tile(np.zeros((64, 64), np.uint8)), "zz": Tile(np.zeros((1, 128), np.uint8))}
+    tiles |= {name: Tile(np.zeros((1, 128), kind), whole=(1, 256))
+              for name, kind in (("exp", np.uint8), ("max", np.float32), ("scaling", np.float32))}  # fmt: skip
+    body = f"""pto.tquant.mx ins(%at : a:t)
+      outs(%outt, %expt, %maxt, %scalingt, %zzt : out:t, exp:t, max:t, scaling:t, zz:t)
+      {{quant_type = #pto<quant_type MXFP8>, storeMode = #pto<vec_store_mode {mode}>}}"""
+    found = run(monkeypatch, body, tiles, ("out", "zz"))
+    assert np.array_equal(found["zz"].ravel(), scales.reshape(4, 16, 1, 2).transpose(0, 2, 1, 3).ravel())
+    wanted = data.reshape(64, 2, 32).swapaxes(0, 1).reshape(64, 64) if mode == "nz" else data
+    is_number = np.isfinite(wanted.view(ml_dtypes.float8_e4m3fn).astype(np.float32))
+    assert np.array_equal(np.where(is_number, found["out"], 0), np.where(is_number, wanted, 0))
