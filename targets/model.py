@@ -28,6 +28,8 @@ class Timing:
     """Extra, where a route leaves a router in another direction than it came."""
     inject: int
     """From the first element that a send hands over to its wavelet on the link."""
+    forward: int
+    """Extra, where the wavelet is made of another that the operation takes."""
     ramp: int
     """From a router to the queue of its own PE."""
     task_start: int

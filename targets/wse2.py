@@ -15,11 +15,13 @@ from . import wse3
 TIMING = replace(
     wse3.TIMING,
     # Near-Optimal Wafer-Scale Reduce, HPDC 2024 (arXiv 2404.15888): its model, with less than 4 % error on the machine,
-    # has one cycle a hop, two between processor and router each way, and nothing where a route turns.
+    # has one cycle a hop, two between processor and router each way, one more for each PE that passes on what it
+    # computes of what comes, and nothing where a route turns.
     hop=1,
     link_words=2,  # assumed: twice the hop, as of wse3
     turn=0,
     inject=2,
+    forward=1,
     ramp=2,
     read_words=4,  # CSL language reference, appendix on SIMD mode: copies of 4 f16 or 2 f32 a cycle
     half_lanes=4,  # CSL language reference, appendix on SIMD mode

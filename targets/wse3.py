@@ -17,6 +17,7 @@ TIMING = Timing(
     link_words=4,  # assumed: twice the hop, so that a link stays busy while a credit goes round
     turn=33,  # in the vendor's simulator; about 20 were measured on silicon
     inject=7,
+    forward=0,  # no figure of its own: part of the others
     ramp=0,  # no figure of its own: part of the others
     task_start=3,
     launch=375,  # fitted, an average

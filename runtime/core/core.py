@@ -73,8 +73,8 @@ class _Tables(ctypes.Structure):
 
 
 _TIMING = (
-    "hop", "turn", "inject", "ramp", "task_start", "memory_setup", "send_setup", "receive_setup", "register_setup",
-    "async_issue", "read_words", "reduction",
+    "hop", "turn", "inject", "forward", "ramp", "task_start", "memory_setup", "send_setup", "receive_setup",
+    "register_setup", "async_issue", "read_words", "reduction",
 )  # fmt: skip
 
 

@@ -663,8 +663,8 @@ struct log {
 };
 
 struct timing {
-    int64_t hop, turn, inject, ramp, task_start, memory_setup, send_setup, receive_setup, register_setup, async_issue;
-    int64_t read_words, reduction;
+    int64_t hop, turn, inject, forward, ramp, task_start, memory_setup, send_setup, receive_setup, register_setup;
+    int64_t async_issue, read_words, reduction;
 };
 
 /* Of a DSD operation: sources, if it is a move, words of the destination, numerator and denominator of the cycles of an
@@ -975,6 +975,9 @@ bool is_before(const struct finding *a, const struct finding *b);
 uint64_t take_warnings(struct core *core, cycle until, struct finding *findings);
 /* Returns whether the task or operation at work has met an error, which others have not. */
 static inline bool has_failed(const struct core *core) { return core->is_failing; }
+
+/* Returns the cycles from when an operation takes an element until the wavelet made of it leaves. */
+static inline cycle cycles_to_pass_on(const struct core *core) { return core->timing.inject + core->timing.forward; }
 
 /* epochs.c */
 void wait_for_epoch(struct core *core, struct pe *pe, cycle time);

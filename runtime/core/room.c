@@ -100,6 +100,6 @@ bool find_credits(struct core *core, struct open *open) {
         open->credits = lanes - open->has_half;
         open->credit_rate = 0;
     }
-    open->credit_first = room.first - core->timing.inject;
+    open->credit_first = room.first - cycles_to_pass_on(core);
     return true;
 }

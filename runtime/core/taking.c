@@ -220,7 +220,7 @@ static void send_pairs(struct core *core, struct open *open, struct payload *pay
         return;
     }
     struct run sent = {.payload = payload, .at = (const uint8_t *)payload->words, .step = 4, .size = 4,
-                       .count = (uint32_t)(values / 2), .rate = (uint32_t)rate * 2, .first = first + core->timing.inject};
+                       .count = (uint32_t)(values / 2), .rate = (uint32_t)rate * 2, .first = first + cycles_to_pass_on(core)};
     mark_payload(stream, payload, sent.count);
     struct sending sending = {.operation = open->operation, .task = open->task, .where = open->where,
                               .is_last = open->position + count == open->count && !open->has_half};
@@ -234,7 +234,7 @@ void send_half(struct core *core, struct open *open) {
     payload->words[0] = open->half;
     mark_payload(stream, payload, 1);
     struct run sent = {.payload = payload, .at = (const uint8_t *)payload->words, .step = 4, .size = 4, .count = 1,
-                       .rate = 2 * (uint32_t)open->rate, .first = open->time + core->timing.inject};
+                       .rate = 2 * (uint32_t)open->rate, .first = open->time + cycles_to_pass_on(core)};
     struct sending sending = {.operation = open->operation, .task = open->task, .where = open->where, .is_last = true};
     open->has_half = false;
     core->at = open->time;
@@ -351,7 +351,7 @@ void take_elements(struct core *core, struct open *open, struct run **runs, int6
         sent.step = sent.size = 4;
         sent.count = (uint32_t)((count + out - 1) / out);
         sent.rate = (uint32_t)rate * out;
-        sent.first = begin + core->timing.inject;
+        sent.first = begin + cycles_to_pass_on(core);
         mark_payload(stream, sent.payload, sent.count);
         struct sending sending = {.operation = operation, .task = open->task, .where = open->where,
                                   .is_last = low + count == open->count};

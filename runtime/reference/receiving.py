@@ -494,8 +494,13 @@ def _has_room(machine: Machine, operation: OpenOperation) -> bool:
     if found.rate % lanes:
         count, rate = min(count, lanes), 0
     halves = operation.half is not None and count > 0
-    operation.credits = Takes(found.first - machine.timing.inject, rate, count - halves)
+    operation.credits = Takes(found.first - _ahead(machine), rate, count - halves)
     return bool(found.count)
+
+
+def _ahead(machine: Machine) -> int:
+    """Return the cycles from when an operation takes an element until the wavelet made of it leaves."""
+    return machine.timing.inject + machine.timing.forward
 
 
 def _feed(machine: Machine, operation: OpenOperation, runs: list[Run], most: int | None = None) -> None:
@@ -653,7 +658,7 @@ def _compute(
             results, begin = _pairs(operation, results, begin, rate)
         is_last = high == operation.count and operation.half is None
         if results:
-            transmit(machine, issue, destination, results, begin + machine.timing.inject, rate, last=is_last)
+            transmit(machine, issue, destination, results, begin + _ahead(machine), rate, last=is_last)
 
 
 def _pairs(operation: OpenOperation, values: list[int], begin: int, rate: int) -> tuple[list[int], int]:
@@ -677,7 +682,7 @@ def _send_half(machine: Machine, operation: OpenOperation) -> None:
     assert half is not None
     operation.half = None
     with machine.at_cycle(operation.time):
-        first = operation.time + machine.timing.inject
+        first = operation.time + _ahead(machine)
         transmit(machine, operation.issue, destination, [half], first, operation.rate, last=True)
 
 

@@ -119,9 +119,10 @@ def test_a_slow_receiver_holds_back_who_passes_on_and_who_sends(
             back = passes[n - held[0]] + timing.hop if n >= held[0] else 0
             leave.append(max(begins + timing.inject + k, back))
             ready = passes[-1] + pace if passes else issues[1][0] + timing.receive_setup
-            credit = takes[n - held[1]] + timing.hop - timing.inject if n >= held[1] else 0
+            ahead = timing.inject + timing.forward
+            credit = takes[n - held[1]] + timing.hop - ahead if n >= held[1] else 0
             passes.append(max(leave[-1] + latency, ready, credit))
-            there = passes[-1] + timing.inject + latency
+            there = passes[-1] + ahead + latency
             takes.append(max(there, starts[n] + timing.receive_setup, takes[-1] + 1 if takes else 0))
         ends.append(max(begins + count, back))
     assert issues[0][1:] == ends[:-1]

@@ -246,13 +246,14 @@ def test_higher_priorities_go_first(case: Case) -> None:
             there = [time + latency for time in times(events, "sent", SIDES[part.queue], "out")]
             ready = issue + timing.receive_setup
             operations.append(Simulated(level, issue, ready, cost, len(there), there, needs_credits=part.passes))
-    returned = [time + timing.hop - timing.inject for time in south]
+    ahead = timing.inject + (timing.forward if any(part.passes for part in parts) else 0)
+    returned = [time + timing.hop - ahead for time in south]
     simulate(operations, returned, capacity, 3000)
     for part, its in zip(parts, operations, strict=True):
         if part.queue != "out":
             assert times(events, "taken", (1, 1), part.queue) == its.takes
         if part.queue == "out" or part.passes:
-            assert times(events, "sent", (1, 1), "out") == [time + timing.inject for time in its.takes]
+            assert times(events, "sent", (1, 1), "out") == [time + ahead for time in its.takes]
     ends = {
         parts[event.get("microthread", len(parts) - 1)].queue: event["last_cycle"]
         for event in middle
@@ -263,7 +264,7 @@ def test_higher_priorities_go_first(case: Case) -> None:
         if part.queue != "out":
             assert ends[part.queue] == own
         elif its.needs_credits:
-            credit = returned[total - capacity - 1] + timing.inject if total > capacity else 0
+            credit = returned[total - capacity - 1] + ahead if total > capacity else 0
             assert ends[part.queue] == (max(own, credit) if part.is_sync else own + timing.inject)
 
 
