@@ -285,6 +285,7 @@ def _write(written: _Written, items: Sequence[Operation]) -> None:
             xdsr=extras.pop(0) if dsr.needs_xdsr(type) else None,
             srs=extras,
             asynchronous=_settings(op, descriptor),
+            implicit=True,
         )
         for inserted in (*gets, new):
             inserted.location = op.location

@@ -194,7 +194,8 @@ class LoadOp(SymbolUser):
 
     `async` makes operations on the register asynchronous and says what their completion does (DSD-182,
     DSD-195); `save_address` makes each operation go on where the last one stopped (DSR-065); `single_step` is
-    for `@map` (DSR-068). Refused are: a fabin in a dest (DSR-040), a fabout in a source (DSR-041, DSR-042), a
+    for `@map` (DSR-068). `implicit` is what the compiler loads for an operation that takes a descriptor: nothing else
+    reads that register. Refused are: a fabin in a dest (DSR-040), a fabout in a source (DSR-041, DSR-042), a
     mem4d or circbuf without XDSR (DSR-043, DSR-044), an XDSR for anything else (DSR-050, DSR-055), a wrong number
     of stride registers (DSR-062, DSR-064), `async` on memory (DSR-036), `save_address` on the fabric
     (DSR-037), more than one of the three settings.
@@ -207,6 +208,7 @@ class LoadOp(SymbolUser):
     asynchronous = opt_prop_def(AsyncAttr, prop_name="async")
     save_address = opt_prop_def(UnitAttr)
     single_step = opt_prop_def(UnitAttr)
+    implicit = opt_prop_def(UnitAttr)
     result = result_def(DescriptorRegisterType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(RegisterEffects(), _RemovesRedundantLoads())
@@ -221,6 +223,7 @@ class LoadOp(SymbolUser):
         asynchronous: AsyncAttr | None = None,
         save_address: bool = False,
         single_step: bool = False,
+        implicit: bool = False,
     ):
         build(
             self,
@@ -230,6 +233,7 @@ class LoadOp(SymbolUser):
                 "async": asynchronous,
                 "save_address": UnitAttr() if save_address else None,
                 "single_step": UnitAttr() if single_step else None,
+                "implicit": UnitAttr() if implicit else None,
             },
             (1, int(xdsr is not None), len(srs)),
         )
@@ -259,6 +263,7 @@ class LoadOp(SymbolUser):
             asynchronous = AsyncAttr.parse_settings(parser, parser.Delimiter.PAREN)
         save_address = parser.parse_optional_keyword("save_address") is not None
         single_step = parser.parse_optional_keyword("single_step") is not None
+        implicit = parser.parse_optional_keyword("implicit") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         position = parser.pos
@@ -277,6 +282,7 @@ class LoadOp(SymbolUser):
             asynchronous=asynchronous,
             save_address=save_address,
             single_step=single_step,
+            implicit=implicit,
         )
         op.attributes.update(attributes)
         return op
@@ -298,6 +304,8 @@ class LoadOp(SymbolUser):
             printer.print_string(" save_address")
         if self.single_step is not None:
             printer.print_string(" single_step")
+        if self.implicit is not None:
+            printer.print_string(" implicit")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(self.operands, lambda operand: printer.print_attribute(operand.type))

@@ -388,7 +388,7 @@ def emit_on_registers(
         element = cast(dsd.DescriptorType, value.type).element_type
         operands.append(
             builder.value(
-                dsr.LoadOp(value, file.get(element), asynchronous=settings if on_fabric else None)
+                dsr.LoadOp(value, file.get(element), asynchronous=settings if on_fabric else None, implicit=True)
                 if not dsr.needs_xdsr(value.type)
                 else _extended(ev, value, file)
             )
@@ -406,4 +406,5 @@ def _extended(ev: Evaluator, value: SSAValue, file: type[dsr.DescriptorRegisterT
     xdsr = builder.value(dsr.GetXdsrOp(dsr.XdsrType.get()))
     srs = [builder.value(dsr.GetSrOp(dsr.SrType.get())) for _ in range(dsr.needed_stride_registers(value))]
     element = cast(dsd.DescriptorType, value.type).element_type
-    return dsr.LoadOp(value, file.get(element), xdsr=xdsr, srs=srs if isinstance(value.type, dsd.Mem4dType) else [])
+    extra = srs if isinstance(value.type, dsd.Mem4dType) else []
+    return dsr.LoadOp(value, file.get(element), xdsr=xdsr, srs=extra, implicit=True)

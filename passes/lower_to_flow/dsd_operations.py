@@ -26,8 +26,8 @@ class DsdOperationLowering(DescriptorLowering):
     registers: Registers = field(default_factory=Registers)
 
     def _register(self, op: Operation) -> None:
-        """Lower a register or load: the result of a load is the stream that was loaded. Only those that other tasks
-        read, or that operations move on, stay."""
+        """Lower a register or load: the result of a load is the stream that was loaded. Only those that the program
+        names, or that operations move on, stay."""
         match op:
             case dsr.LoadOp():
                 for register in (op.result, *op.operands[1:]):

@@ -36,7 +36,7 @@ class Shared:
         self._kept: dict[CodeOperation, set[Register]] = {}
 
     def kept_registers(self, pe: wse.PeOp) -> set[Register]:
-        """Return the registers that a body of a PE program reads and another has loaded, or that operations move on."""
+        """Return the registers that a body of a PE program reads and the program names, or that operations move on."""
         kept: set[Register] = set()
         for op in pe.body.block.ops:
             if isinstance(op, CodeOperation):

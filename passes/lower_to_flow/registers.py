@@ -39,7 +39,7 @@ class Registers:
         """Raise LoomError if a register that `op` reads may hold another descriptor than the one it asks for."""
         for operand in op.table_operands:
             load = operand.owner
-            if not isinstance(load, dsr.LoadOp) or is_kept(operand):
+            if not isinstance(load, dsr.LoadOp) or load.save_address is not None:
                 continue
             holder = self.holders.get(self._register(load))
             if holder is None or (holder is not load and holder.descriptor is not load.descriptor):
@@ -52,13 +52,21 @@ class Registers:
 
 
 def is_kept(operand: SSAValue) -> bool:
-    """Return True if an operand is a register that another body has loaded, or one that operations move on."""
-    owner = operand.owner
-    return isinstance(owner, dsr.GetDsrOp) or (isinstance(owner, dsr.LoadOp) and owner.save_address is not None)
+    """Return True if an operand is a register that the program names, and so may load again elsewhere or while an
+    operation uses it, or that operations move on."""
+    match operand.owner:
+        case dsr.GetDsrOp():
+            return True
+        case dsr.LoadOp() as load:
+            is_fifo = isinstance(load.descriptor.type, dsd.FifoType)
+            chosen = load.implicit is None and load.single_step is None and not is_fifo
+            return chosen or load.save_address is not None
+        case _:
+            return False
 
 
 def kept_in(owner: Operation) -> set[Register]:
-    """Return the registers that code reads and has not loaded itself, or that its operations move on."""
+    """Return the registers that the program names and code reads, or that its operations move on."""
     return {
         (result.type.file(), result.type.number)
         for op in walk(owner)

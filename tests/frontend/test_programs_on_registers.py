@@ -954,3 +954,34 @@ def test_loads_before_a_loop_of_a_program_in_csl(csl: Csl, arch: str, monkeypatc
     assert len(before) == len(set(before)) == 7
     case = Case(text, {"out": "i16"}, {"out": np.repeat(np.arange(1, 5), 4)})
     check(csl, case, arch, monkeypatch)
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("call", ["", "fill();"], ids=["loaded before", "loaded by a function"])
+def test_the_price_of_an_operation_on_registers(
+    csl: Csl, arch: str, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`register_setup` where all descriptors are in registers of the program, whoever has loaded those, and a load each
+    time: what it costs does not depend on what is known at compile time."""
+    loads = "@load_to_dsr(d, da); @load_to_dsr(s, da);"
+    text = f"""
+    var a = [4]i16{{ 1, 2, 3, 4 }};
+    var t: i16 = 1;
+    const d = @get_dsr(dsr_dest, 4);
+    const s = @get_dsr(dsr_src0, 2);
+    const da = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> a[i] }});
+    fn fill() void {{ {loads} {LONG} }}
+    fn main() void {{
+      {call or loads}
+      for (@range(u16, 3)) |k| {{ @add16(d, s, 1); }}
+      @mov16(da, s);
+    }}
+    """
+    program = csl.program(text, {"a": "i16"}, arch=arch)
+    for executor in ("reference", "core"):
+        monkeypatch.setenv("LOOM_EXECUTOR", executor)
+        simulator = loomir.Simulator(program, counts=True)
+        simulator.launch("main")
+        costs = simulator.stats()["costs"]
+        assert [costs[name] for name in ("register_load", "register_setup", "memory_setup")] == [2, 3, 1], executor
+        assert simulator.get("a")[0, 0].tolist() == [4, 5, 6, 7]

@@ -20,6 +20,8 @@ func.func @loads(%d: !dsd.mem1d<f32>, %A: memref<64xf32>, %c: !dsd.circbuf<f32>,
   %1 = dsr.load %d save_address {note = "kept"} : !dsd.mem1d<f32> -> !dsr.dest<f32>
   // CHECK-NEXT: %2 = dsr.load %d single_step : !dsd.mem1d<f32> -> !dsr.src1<f32>
   %2 = dsr.load %d single_step : !dsd.mem1d<f32> -> !dsr.src1<f32>
+  // CHECK-NEXT: %own = dsr.load %d implicit : !dsd.mem1d<f32> -> !dsr.src1<f32, 2>
+  %own = dsr.load %d implicit : !dsd.mem1d<f32> -> !dsr.src1<f32, 2>
   // CHECK-NEXT: %3 = dsr.load %i async : !dsd.fabin<f32> -> !dsr.src1<f32, 0>
   %3 = dsr.load %i async : !dsd.fabin<f32> -> !dsr.src1<f32, 0>
   // CHECK-NEXT: %4 = dsr.load %o async(activate = @t, ut = 2) : !dsd.fabout<f32> -> !dsr.dest<f32, 0>

@@ -20,7 +20,7 @@ wse.program @constants target "wse3" rectangle 1 x 1 {
       // CHECK-NEXT: scf.for
       // CHECK-NEXT: dsd.fmacs %c, %c, %a, %x
       // CHECK-NEXT: }
-      // LOADS: dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, {{.}}>
+      // LOADS: dsr.load %a implicit : !dsd.mem1d<f32> -> !dsr.dest<f32, {{.}}>
       // LOADS-COUNT-4: dsr.load
       // LOADS-NOT: dsr.load
       // LOADS: wse.call @other

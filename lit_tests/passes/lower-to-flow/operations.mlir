@@ -37,6 +37,7 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
       wse.return
     }
 
+    // What the compiler has loaded is the descriptor itself.
     // CHECK-LABEL: flow.func @registers(%f: f32) {
     wse.func @registers(%f: f32) {
       %A = wse.get_buffer @A : memref<64xf32>
@@ -48,13 +49,13 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
       %i = dsd.fabin @in extent 32 : !dsd.fabin<f32>
       %x = dsr.get_xdsr : !dsr.xdsr<0>
       %s = dsr.get_sr : !dsr.sr<1>
-      %dst = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
-      %src0 = dsr.load %a : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
-      %src1 = dsr.load %b xdsr %x srs [%s] : !dsd.mem4d<f32>, !dsr.xdsr<0>, !dsr.sr<1> -> !dsr.src1<f32, 0>
+      %dst = dsr.load %a implicit : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
+      %src0 = dsr.load %a implicit : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+      %src1 = dsr.load %b xdsr %x srs [%s] implicit : !dsd.mem4d<f32>, !dsr.xdsr<0>, !dsr.sr<1> -> !dsr.src1<f32, 0>
       // CHECK-NEXT: flow.apply fmacs %[[A]], %[[A]], %[[B]], %f :
       dsr.fmacs %dst, %src0, %src1, %f : !dsr.dest<f32, 0>, !dsr.src0<f32, 0>, !dsr.src1<f32, 0>, f32
       // An operation on a register that was loaded as asynchronous is asynchronous itself.
-      %in = dsr.load %i async(activate = @done, ut = 2) : !dsd.fabin<f32> -> !dsr.src0<f32, 1>
+      %in = dsr.load %i async(activate = @done, ut = 2) implicit : !dsd.fabin<f32> -> !dsr.src0<f32, 1>
       // CHECK-NEXT: flow.apply fmovs %[[A]], %[[I]] async(microthread = 2, activate = @done) :
       dsr.fmovs %dst, %in : !dsr.dest<f32, 0>, !dsr.src0<f32, 1>
       // CHECK-NEXT: flow.return
@@ -69,20 +70,39 @@ wse.program @operations target "wse3" rectangle 1 x 1 {
       %a = dsd.mem1d %A extent 32 : memref<64xf32>
       // CHECK-NEXT: %[[B:.*]] = flow.stream @A at 9
       %b = dsd.mem1d %A at 9 extent 32 : memref<64xf32>
-      %dst = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
-      %one = dsr.load %b : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
-      %two = dsr.load %b : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+      %dst = dsr.load %a implicit : !dsd.mem1d<f32> -> !dsr.dest<f32, 0>
+      %one = dsr.load %b implicit : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+      %two = dsr.load %b implicit : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
       // CHECK-NEXT: flow.apply fmovs %[[A]], %[[B]] :
       dsr.fmovs %dst, %one : !dsr.dest<f32, 0>, !dsr.src0<f32, 0>
       // CHECK-NEXT: scf.if %c {
       scf.if %c {
-        %three = dsr.load %a : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
+        %three = dsr.load %a implicit : !dsd.mem1d<f32> -> !dsr.src0<f32, 0>
         // CHECK-NEXT: flow.apply fmovs %[[A]], %[[A]] :
         dsr.fmovs %dst, %three : !dsr.dest<f32, 0>, !dsr.src0<f32, 0>
       } else {
         // CHECK: flow.apply fmovs %[[A]], %[[B]] :
         dsr.fmovs %dst, %two : !dsr.dest<f32, 0>, !dsr.src0<f32, 0>
       }
+      wse.return
+    }
+
+    // What the program has loaded itself stays in its register, which operations read.
+    // CHECK-LABEL: flow.func @named(%f: f32) {
+    wse.func @named(%f: f32) {
+      %A = wse.get_buffer @A : memref<64xf32>
+      // CHECK-NEXT: %[[A:.*]] = flow.stream @A at 0
+      %a = dsd.mem1d %A extent 32 : memref<64xf32>
+      // CHECK-NEXT: flow.load_register dest 4, %[[A]] :
+      %to = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 4>
+      // CHECK-NEXT: %[[I:.*]] = flow.queue_stream @in
+      %i = dsd.fabin @in extent 32 : !dsd.fabin<f32>
+      // CHECK-NEXT: flow.load_register src0 5, %[[I]] async(microthread = 2, activate = @done) :
+      %from = dsr.load %i async(activate = @done, ut = 2) : !dsd.fabin<f32> -> !dsr.src0<f32, 5>
+      // CHECK-NEXT: %[[TO:.*]] = flow.register dest 4 :
+      // CHECK-NEXT: %[[FROM:.*]] = flow.register src0 5 :
+      // CHECK-NEXT: flow.apply fmovs %[[TO]], %[[FROM]] async(microthread = 2, activate = @done) :
+      dsr.fmovs %to, %from : !dsr.dest<f32, 4>, !dsr.src0<f32, 5>
       wse.return
     }
 
@@ -139,8 +159,8 @@ wse.program @priority target "wse2" rectangle 1 x 1 {
       dsd.fmovs %a, %i async(unblock = @c, ut = 0, priority = medium) : !dsd.mem1d<f32>, !dsd.fabin<f32>
       // Also if a register says how it runs, and has none.
       // CHECK: flow.apply fmovs %{{.*}}, %{{.*}} async(microthread = 0, unblock = @in, priority = high) :
-      %to = dsr.load %a : !dsd.mem1d<f32> -> !dsr.dest<f32, 1>
-      %from = dsr.load %i async(unblock = @c, ut = 0) : !dsd.fabin<f32> -> !dsr.src1<f32, 1>
+      %to = dsr.load %a implicit : !dsd.mem1d<f32> -> !dsr.dest<f32, 1>
+      %from = dsr.load %i async(unblock = @c, ut = 0) implicit : !dsd.fabin<f32> -> !dsr.src1<f32, 1>
       dsr.fmovs %to, %from async(priority = high) : !dsr.dest<f32, 1>, !dsr.src1<f32, 1>
       wse.return
     }
