@@ -19,6 +19,10 @@ from ..dialects.verification import verify_dominance
 
 _Descriptor = dsd.MemoryDescriptorOp | dsd.FabricDescriptorOp | dsd.FifoOp | dsd.DerivedDescriptorOp
 
+_CONSTANT = arith.ConstantOp | wse.GetBufferOp | wse.AddressOfOp
+_FREE = _CONSTANT | wse.GetParamOp | wse.CoordinateOp | wse.ExtentOp
+"""What costs nothing wherever it is."""
+
 _FIELDS = (
     arith.ConstantOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp, arith.ShLIOp,
     arith.ShRSIOp, arith.ShRUIOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp, arith.CmpiOp,
@@ -31,7 +35,8 @@ _FIELDS = (
 @dataclass(frozen=True)
 class DsdHoistDescriptorsPass(ModulePass):
     """Makes descriptors that are equal, field by field, one value where one of them dominates the others, and moves
-    those that a loop does not change before it, with what their fields are computed from.
+    those that a loop does not change before it, with what their fields are computed from. Equal ones whose fields are
+    known only at run time stay apart as destinations and sources: each register is loaded with fields of its own.
 
     `dsr-allocate` then loads one register for all the operations that take a descriptor, once for all trips of a loop.
     Addresses that are known only at run time are not moved: the machine checks them, and the loop may have no trip.
@@ -52,12 +57,26 @@ def _hoist(body: Operation) -> None:
     if not needed:
         return
     for loop in [inner for inner in walk(body) if isinstance(inner, scf.ForOp | scf.WhileOp)]:
-        for op in [inner for inner in walk(loop) if inner in needed]:
-            if not _may_fail(op) and not any(_is_inside(operand, loop) for operand in op.operands):
-                op.detach()
-                Rewriter.insert_op(op, InsertPoint.before(loop))
+        for op in _invariant(loop, needed):
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(loop))
     for block in body.regions[0].blocks:
         _merge_equal(block, needed, {})
+
+
+def _invariant(loop: Operation, needed: set[Operation]) -> list[Operation]:
+    """Return the operations of a loop that make descriptors which it does not change, in order, with those that compute
+    their fields."""
+    candidates: dict[Operation, None] = {}
+    for op in walk(loop):
+        if op in needed and not _may_fail(op):
+            if all(operand.owner in candidates or not _is_inside(operand, loop) for operand in op.operands):
+                candidates[op] = None
+    found: set[Operation] = set()
+    for op in reversed(candidates):
+        if isinstance(op, _Descriptor) or any(use.operation in found for result in op.results for use in result.uses):
+            found.add(op)
+    return [op for op in candidates if op in found]
 
 
 def _needed(body: Operation) -> set[Operation]:
@@ -96,8 +115,8 @@ def _is_inside(value: SSAValue, loop: Operation) -> bool:
 def _merge_equal(block: Block, needed: set[Operation], known: dict[Hashable, Operation]) -> None:
     """Replace operations by equal ones before them, of this block or one around it."""
     for op in list(block.ops):
-        if op in needed:
-            key = (type(op), *op.operands, *_fields_of(op), *op.result_types)
+        if op in needed and isinstance(op, _Descriptor | _FREE):
+            key = (type(op), *op.operands, *_attributes_of(op), *op.result_types, _files_of(op))
             same = known.setdefault(key, op)
             if same is not op:
                 Rewriter.replace_op(op, [], same.results)
@@ -106,5 +125,15 @@ def _merge_equal(block: Block, needed: set[Operation], known: dict[Hashable, Ope
                 _merge_equal(inner, needed, dict(known))
 
 
-def _fields_of(op: Operation) -> tuple[tuple[str, Attribute], ...]:
+def _attributes_of(op: Operation) -> tuple[tuple[str, Attribute], ...]:
     return tuple(sorted((*op.properties.items(), *op.attributes.items()), key=lambda item: item[0]))
+
+
+def _files_of(op: Operation) -> frozenset[int]:
+    """Return the operands that a descriptor with fields known at run time only is, none for others.
+
+    A destination and a source are in registers of their own, so that such fields are computed for each.
+    """
+    if not isinstance(op, _Descriptor) or all(isinstance(operand.owner, _CONSTANT) for operand in op.operands):
+        return frozenset()
+    return frozenset(use.index for use in op.results[0].uses)

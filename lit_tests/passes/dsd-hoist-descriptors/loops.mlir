@@ -70,13 +70,13 @@ wse.program @computed target "wse3" rectangle 1 x 1 {
       // CHECK-NEXT: [[TWICE:%.*]] = arith.addi [[SIZE]], [[SIZE]]
       // CHECK-NEXT: %a = dsd.mem1d %A at [[TWICE]] extent [[SIZE]]
       // CHECK-NEXT: %b = dsd.increment_offset %a, %n
-      // CHECK-NEXT: %view = wse.view %pointer
       // CHECK-NEXT: scf.for %i
       scf.for %i = %zero to %n step %one : i16 {
         // CHECK-NEXT: %c = dsd.mem1d %A at %i
         // CHECK-NEXT: scf.while
         // CHECK: memref.load %o
         // CHECK-NEXT: dsd.mem1d %A at
+        // CHECK-NEXT: wse.view %pointer
         // CHECK-NEXT: dsd.mem1d %view extent 4
         scf.while () : () -> () {
           %size = wse.get_param @size : i16
@@ -137,6 +137,43 @@ wse.program @different target "wse3" rectangle 1 x 1 {
       } else {
         %e = dsd.mem1d %A at 20 extent 10 : memref<30xf32>
         dsd.fsubs %a, %e, %x : !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+      }
+      wse.return
+    }
+  }
+}
+
+// -----
+
+// Fields that are known only at run time are computed for each register: equal descriptors are merged among destinations
+// and among sources in one place. What only a descriptor that stays needs stays too.
+// CHECK-LABEL: wse.program @at_run_time
+wse.program @at_run_time target "wse3" rectangle 1 x 1 {
+  wse.pe @p on [:, :] {
+    wse.buffer @A : memref<30xf32>
+    wse.func @main(%x: f32, %n: i16) {
+      %A = wse.get_buffer @A : memref<30xf32>
+      %zero = arith.constant 0 : i16
+      %one = arith.constant 1 : i16
+      // CHECK: %a = dsd.mem1d %A at %n
+      // CHECK-NEXT: %b = dsd.mem1d %A at %n
+      // CHECK-NEXT: dsd.fadds %a, %b, %x
+      // CHECK-NEXT: dsd.fmuls %a, %b, %x
+      %a = dsd.mem1d %A at %n extent 10 : memref<30xf32>
+      %b = dsd.mem1d %A at %n extent 10 : memref<30xf32>
+      dsd.fadds %a, %b, %x : !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+      %c = dsd.mem1d %A at %n extent 10 : memref<30xf32>
+      %d = dsd.mem1d %A at %n extent 10 : memref<30xf32>
+      dsd.fmuls %c, %d, %x : !dsd.mem1d<f32>, !dsd.mem1d<f32>, f32
+      // CHECK: scf.for
+      // CHECK-NEXT: arith.addi %n, %n
+      // CHECK-NEXT: arith.addi
+      // CHECK-NEXT: dsd.mem1d
+      scf.for %i = %zero to %n step %one : i16 {
+        %twice = arith.addi %n, %n : i16
+        %offset = arith.addi %twice, %i : i16
+        %e = dsd.mem1d %A at %offset extent 10 : memref<30xf32>
+        dsd.fmovs %e, %x : !dsd.mem1d<f32>, f32
       }
       wse.return
     }
