@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..diagnostics.errors import LoomError
+from ..diagnostics.errors import LoomError, not_shown
 from .source import Diagnostic
 
 
@@ -26,5 +26,4 @@ class CslError(LoomError):
     @property
     def closing_notes(self) -> list[str]:
         """Return the notes behind all errors, one line each."""
-        count = self.unreported
-        return [f"note: {count} more error{'' if count == 1 else 's'}, not shown"] if count else []
+        return [not_shown(self.unreported)] if self.unreported else []

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import DiagnosticException
@@ -46,6 +48,60 @@ class LoomError(DiagnosticException):
         if self.location is None:
             return shown(f"error: {self.message}")
         return f"{shown(self.location, lines=True)}: error: {shown(self.message)}"
+
+
+MAX_REPORTED = 20
+"""Errors of one compilation that are reported; the rest is counted."""
+
+
+class LoomErrors(LoomError):
+    """Several mistakes; `message` and `location` are those of the first."""
+
+    def __init__(self, errors: Sequence[LoomError]) -> None:
+        super().__init__(errors[0].message, errors[0].location)
+        self.diagnostics = tuple(errors[:MAX_REPORTED])
+        self.unreported = len(errors) - len(self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.diagnostics), *self.closing_notes])
+
+    @property
+    def closing_notes(self) -> list[str]:
+        """Return the notes behind all errors, one line each."""
+        return [not_shown(self.unreported)] if self.unreported else []
+
+
+def not_shown(count: int) -> str:
+    """Return the note behind errors of which some are not reported."""
+    return f"note: {count} more error{'' if count == 1 else 's'}, not shown"
+
+
+class Mistakes:
+    """Errors of a pass, which goes on behind them."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str | None, str], LoomError] = {}
+
+    @contextmanager
+    def going_on(self) -> Generator[None]:
+        """Take note of errors inside."""
+        try:
+            yield
+        except LoomErrors as errors:
+            for error in errors.diagnostics:
+                self.add(error)
+        except LoomError as error:
+            self.add(error)
+
+    def add(self, error: LoomError) -> None:
+        """Take note of an error, once."""
+        self._found.setdefault((error.location, error.message), error)
+
+    def end(self) -> None:
+        """Raise what has been found, if anything."""
+        found = list(self._found.values())
+        if found:
+            raise found[0] if len(found) == 1 else LoomErrors(found)
 
 
 def one_line(error: BaseException) -> str:

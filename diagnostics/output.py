@@ -15,7 +15,7 @@ Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 
 _PLACE = re.compile(r"(?P<file>.*?)(:(?P<line>\d+))?(:(?P<column>\d+))?", re.DOTALL)
 _RULE = re.compile(r"\(([A-Z]{2,4}-\d{2,3})\b")
-_LINT = re.compile(r" \[([a-z]+(?:-[a-z]+)+)\]$")
+_LINT = re.compile(r" \[(race|[a-z]+(?:-[a-z]+)+)\]$")
 _LINE = re.compile(r"((?P<place>.*?): )??(?P<severity>error|warning|remark|note): (?P<message>.*)", re.DOTALL)
 
 
@@ -81,6 +81,14 @@ def tell_line(line: str) -> None:
         tell(severity, found["message"], found["place"])
 
 
+def tell_progress(line: str) -> None:
+    """Print what a tool is doing, in JSON as a note."""
+    if _Form.is_json:
+        tell("note", line)
+    else:
+        print(line, file=sys.stderr)
+
+
 def tell_error(error: BaseException) -> None:
     """Print the error that ends a tool; of something unforeseen, where it comes from."""
     text, known = report(error), foreseen(error)
@@ -91,14 +99,14 @@ def tell_error(error: BaseException) -> None:
 
 
 def _records(error: LoomError) -> list[dict[str, Any]]:
-    """Return an object for each of the mistakes of an error in CSL text, else for the error."""
+    """Return an object for each of several mistakes, else for the error."""
     diagnostics: Sequence[Any] = getattr(error, "diagnostics", ())
     if not diagnostics:
         return [record("error", error.message, error.location)]
     return [
         record(
             "error", one.message, one.location,
-            [record("note", note.message, note.source.location(note.start)) for note in one.notes],
+            [record("note", note.message, note.source.location(note.start)) for note in getattr(one, "notes", ())],
         )
         for one in diagnostics
     ] + [record("note", text.removeprefix("note: "), None) for text in getattr(error, "closing_notes", ())]  # fmt: skip

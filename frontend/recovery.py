@@ -24,7 +24,7 @@ from xdsl.ir import Block
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Source
-from ..diagnostics.errors import LoomError
+from ..diagnostics.errors import MAX_REPORTED, LoomError
 from . import types
 from .emit import has_one_register
 from .errors import Ended, Poisoned, UnknownDescriptor, in_program
@@ -33,9 +33,6 @@ from .values import Local, Value
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator, Session
-
-MAX_REPORTED = 20
-"""Errors that are reported of a program; the rest is counted."""
 
 MAX_COUNTED = 1000
 """Errors after which none is looked for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from .. import targets
 from ..analysis.wse.pe_program import PeCode, ProgramReader, Registers, described, members_of, programs
-from ..diagnostics.errors import LoomError
+from ..diagnostics.errors import LoomError, Mistakes
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, wse
 from ..dialects.machine.code import CodeOperation
@@ -39,12 +39,15 @@ class DsdAssignMicrothreadsPass(ModulePass):
         for program in programs(op):
             reader, checked = ProgramReader(program), set[Hashable]()
             decisions: list[tuple[CodeOperation, Hashable]] = []
+            mistakes = Mistakes()
             for pe in program.pes:
-                code = PeCode(pe, reader)
-                numbers = _numbers(code, checked)
+                code, numbers = PeCode(pe, reader), dict[Operation, int]()
+                with mistakes.going_on():
+                    numbers = _numbers(code, checked)
                 for member in code.members.values():
                     inside = reader.body(reader.bodies.home(member)).inside
                     decisions.append((member, tuple(numbers.get(inner) for inner in inside)))
+            mistakes.end()
             for each in part(reader.bodies, decisions):
                 for inner, number in zip([*walk(each.op)][1:], each.decision, strict=True):
                     if number is not None:
@@ -78,8 +81,11 @@ def _numbers(code: PeCode, checked: set[Hashable]) -> Mapping[Operation, int]:
     own = [op for op in operations if not _may_be_overruled(op, registers)]
     key = code.outline, tuple((code.position(op), numbers[op]) for op in own)
     if key not in checked:
-        _check_sharing(own, {op: numbers[op] for op in own}, code)
         checked.add(key)
+        mistakes = Mistakes()
+        for error in _sharing(own, {op: numbers[op] for op in own}, code):
+            mistakes.add(error)
+        mistakes.end()
     return {**numbers}
 
 
@@ -145,8 +151,10 @@ def _queue_id(op: dsd.DsdOperation, ids: dict[str, int | None], registers: Regis
     return number
 
 
-def _check_sharing(operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.DsdOperation, int], code: PeCode) -> None:
-    """Refuse operations that always overlap on one microthread."""
+def _sharing(
+    operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.DsdOperation, int], code: PeCode
+) -> Iterator[LoomError]:
+    """Yield errors about operations that always overlap on one microthread."""
     position = {op: number for number, op in enumerate(operations)}
     for first in operations:
         for second in code.overlapping(first):
@@ -166,4 +174,4 @@ def _check_sharing(operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.Dsd
                         "it "
                         "another microthread"
                     )
-                raise LoomError(message, location_of(second))
+                yield LoomError(message, location_of(second))

@@ -25,7 +25,7 @@ from ..analysis.wse.pe_program import (
     members_of,
     programs,
 )
-from ..diagnostics.errors import LoomError
+from ..diagnostics.errors import LoomError, Mistakes
 from ..diagnostics.locations import location_of
 from ..diagnostics.output import tell
 from ..dialects import dsd, dsr, wse
@@ -64,16 +64,22 @@ class DsdAssignQueuesPass(ModulePass):
             has_moved |= _make_queues(program)
             reader, solved = ProgramReader(program), _Solved()
             remarks: dict[str, str | None] = {}
+            mistakes = Mistakes()
             for pe in program.pes:
                 code = PeCode(pe, reader)
                 key = solved.key(code)
                 numbers = solved.numbers.get(key)
                 if numbers is None:
-                    assignment = _Assignment(code)
-                    numbers = solved.numbers[key] = assignment.numbers()
-                    remarks.setdefault(*assignment.remark)
+                    numbers = solved.numbers[key] = []
+                    with mistakes.going_on():
+                        assignment = _Assignment(code)
+                        numbers += assignment.numbers()
+                        remarks.setdefault(*assignment.remark)
+                if not numbers:
+                    continue
                 for queue, number in zip(members_of(pe, wse.QueueOp), numbers, strict=True):
                     queue.id = integer(number)
+            mistakes.end()
             for text, location in remarks.items():
                 if text:
                     tell("remark", text, location)
@@ -207,7 +213,10 @@ class _Assignment:
 
     def numbers(self) -> list[int]:
         """Return the ids of the queues, in order."""
-        self._check_sharing()
+        mistakes = Mistakes()
+        for error in self._sharing():
+            mistakes.add(error)
+        mistakes.end()
         fixed: dict[_Node, int] = {
             name: queue.queue_id for name, queue in self._queues.items() if queue.queue_id is not None
         }
@@ -291,8 +300,10 @@ class _Assignment:
                                 found[maker.queue_name] = found.get(maker.queue_name, 0) + times * wavelets
         return found
 
-    def _check_sharing(self) -> None:
-        """Refuse asynchronous operations that always overlap on one queue, and ids given to two queues at once."""
+    def _sharing(self) -> Iterator[LoomError]:
+        """Yield errors about asynchronous operations that always overlap on one queue, each once, and about ids given
+        to two queues at once."""
+        told: set[dsd.DsdOperation] = set()
         surely = {
             op: {names[0] for names in self._queues_of[op] if len(names) == 1}
             for op in self._operations
@@ -301,8 +312,9 @@ class _Assignment:
         for op, own in surely.items():
             for other in self._code.overlapping(op):
                 shared = own & surely.get(other, set())
-                if shared and self._start_together(op, other):
-                    raise self._shared(op, other, f"queue {shown_name(self._queues[min(shared)])}")
+                if shared and other not in told and self._start_together(op, other):
+                    told.add(other)
+                    yield self._shared(op, other, f"queue {shown_name(self._queues[min(shared)])}")
         for first, second in combinations(self._queues, 2):
             one, two = self._queues[first], self._queues[second]
             if one.queue_id is None or one.queue_id != two.queue_id or type(one) is not type(two):
@@ -314,11 +326,11 @@ class _Assignment:
                     f"queues {shown_name(one)} and {shown_name(two)} have the same id {one.queue_id} but serve "
                     "different colors; give one of them another id"
                 )
-                raise LoomError(message, location_of(two))
+                yield LoomError(message, location_of(two))
             on_one, on_two = ([op for op, own in surely.items() if name in own] for name in (first, second))
             for op, other in (*product(on_one, on_two), *product(on_two, on_one)):
                 if other in self._code.overlapping(op) and self._start_together(op, other):
-                    raise self._shared(
+                    yield self._shared(
                         op, other, f"id {one.queue_id} of queues {shown_name(one)} and {shown_name(two)}"
                     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -26,6 +25,7 @@ from ..analysis.pto.rings import Program, Ring, programs_of, rings_of
 from ..analysis.pto.schedules import Kernel, Pipe, PipeUse, kernel_of
 from ..analysis.pto.slot_sizes import entry_size
 from ..diagnostics.locations import location_of
+from ..diagnostics.output import tell
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.kernels import architecture_of
@@ -206,17 +206,16 @@ def _report(pipes: Sequence[_Pipe], programs: Sequence[Program]) -> None:
         first = pipe.opened[0]
         location = location_of(first)
         labels = " and ".join(dict.fromkeys(ring.label for ring in pipe.rings))
-        prefix = f"{'' if location is None else f'{location}: '}remark: {labels}"
         program = next((program for program in programs if pipe.names(program)), None)
         if program is None:
-            sys.stderr.write(f"{prefix}: slot_num = {first.depth} stays, as {_undecided(pipe)}\n")
+            tell("remark", f"{labels}: slot_num = {first.depth} stays, as {_undecided(pipe)}", location)
             continue
         for row in tradeoffs_of_pipe(program, pipe.names(program)):
             own = " (the pipe's)" if row.slots == first.depth else ""
-            sys.stderr.write(f"{prefix}: {row}{own}\n")
+            tell("remark", f"{labels}: {row}{own}", location)
         period = longest_period(program, pipe.names(program))
         found = "no sync period is safe" if period is None else f"the longest safe sync period is {period}"
-        sys.stderr.write(f"{prefix}: with slot_num = {first.depth}, {found}\n")
+        tell("remark", f"{labels}: with slot_num = {first.depth}, {found}", location)
 
 
 def _undecided(pipe: _Pipe) -> str:

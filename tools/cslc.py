@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from ..diagnostics.errors import LoomError
-from ..diagnostics.output import tell_line
+from ..diagnostics.output import tell_line, tell_progress
 from ..host.garbage_collection import collector_paused
 from ..host.sdk.placement import FabricPlacement
 from ..targets import TARGETS, get
@@ -204,7 +203,7 @@ def _compile(argv: Sequence[str]) -> None:
 
     def log(what: str) -> None:
         if arguments.verbose:
-            print(f"cslc: {time.perf_counter() - start:.2f} s: {what}", file=sys.stderr)
+            tell_progress(f"cslc: {time.perf_counter() - start:.2f} s: {what}")
 
     placement = _placement(arguments)
     if not arguments.file.is_file():

@@ -37,6 +37,8 @@ class _Flight:
     settings: dsd.AsyncAttr
     accesses: tuple[Access, ...]
     registers: frozenset[Register]
+    number: int
+    """In the order in which operations have been found."""
 
     @property
     def end(self) -> str | None:
@@ -236,7 +238,7 @@ class _Pe:
 
     def _follow_started(self, name: str, started: Iterable[tuple[_Flight, str]], seen: set[object]) -> None:
         """Follow tasks that start, for all that the program does, while operations are in flight."""
-        for flight, task in sorted(started, key=lambda each: (each[1], list(self._flights.values()).index(each[0]))):
+        for flight, task in sorted(started, key=lambda each: (each[1], each[0].number)):
             op = self._tasks.get(task)
             if op is None or op.task_kind is not wse.TaskKind.LOCAL or task in self._blocked or (flight, task) in seen:
                 continue
@@ -328,7 +330,7 @@ class _Pe:
             self._compare(op, access, state)
 
     def _compare(self, op: Operation, access: Access, state: _State) -> None:
-        for flight in state.flights:
+        for flight in _in_order(state.flights):
             for used in flight.accesses:
                 element = access.common(used)
                 if element is not None:
@@ -362,13 +364,15 @@ class _Pe:
             return state.joined() if use.receives else state
         flight = self._flights.get((op, self._root))
         if flight is None:
-            flight = self._flights[op, self._root] = _Flight(op, self._root, use.settings, use.accesses, use.registers)
+            flight = self._flights[op, self._root] = _Flight(
+                op, self._root, use.settings, use.accesses, use.registers, len(self._flights)
+            )
         started = {(flight, task) for task in state.activated}
         return replace(state, flights=state.flights | {flight}, started=state.started | started)
 
     def _load(self, op: dsr.LoadOp, state: _State, certain: bool) -> _State:
         written = registers_of(op)
-        for flight in state.flights if certain else ():
+        for flight in _in_order(state.flights) if certain else ():
             for file, number in sorted(written & flight.registers, key=str)[:1]:
                 message = f"{file} register {number} is loaded again while {flight}, uses it; {self._remedy(flight)}"
                 self._tell(op, flight.op, message)
@@ -381,6 +385,10 @@ class _Pe:
             place = location_of(state.unblocked)
             self._tell(op, state.unblocked, _unblocks_again(self._root, None if place is None else str(place)))
         return replace(state, unblocked=state.unblocked or op)
+
+
+def _in_order(flights: Iterable[_Flight]) -> list[_Flight]:
+    return sorted(flights, key=lambda flight: flight.number)
 
 
 def _starts_unblocked(task: str, flight: _Flight) -> str:

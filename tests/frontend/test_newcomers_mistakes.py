@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from .harness import Csl
+import loomir
+from loomir.csl import CslError
+from loomir.diagnostics.errors import LoomErrors
+
+from .harness import END, START, Csl
 
 BEFORE = """
 var a = @zeros([8]f32); var b = @zeros([8]f32); var k = @zeros([8]i16); var s: f32 = 0.0;
@@ -92,6 +98,56 @@ def test_mistakes_in_functions(csl: Csl, name: str) -> None:
     statements, message = MISTAKES[name]
     more = 'fn double(x: i16) i16 { return 2 * x; }\nconst math = @import_module("<math>");\n'
     csl.refuses(f"{BEFORE}{more}fn main() void {{ {statements} }}{AFTER}", message, LAYOUT, arch="wse3", lower=True)
+
+
+OF_SYNTAX = (
+    "for (var", "++", "&&", "if without parentheses", "missing semicolon", "string in single quotes",
+)  # fmt: skip
+OF_PASSES = ("two sends at once",)
+"""Found behind the front end, in programs that it accepts."""
+OF_MEANING = [name for name in MISTAKES if name not in (*OF_SYNTAX, *OF_PASSES)]
+
+
+@pytest.mark.parametrize("one_function", [False, True])
+@pytest.mark.parametrize("names", [OF_SYNTAX, OF_MEANING[:8], OF_MEANING[8:16], OF_MEANING[16:]])
+def test_all_mistakes_of_a_file_at_once(csl: Csl, names: Sequence[str], one_function: bool) -> None:
+    """Each with its place and remedy, and nothing else, whether in one function or in several."""
+    texts = [MISTAKES[name][0] for name in names]
+    more = 'fn double(x: i16) i16 { return 2 * x; }\nconst math = @import_module("<math>");\n'
+    functions = "" if one_function else "".join(f"fn f{n}() void {{ {text} }}\n" for n, text in enumerate(texts))
+    main = "\n".join(f"{{ {text} }}" if one_function else f"f{n}();" for n, text in enumerate(texts))
+    text = f"{BEFORE}{more}{functions}fn main() void {{\n{main}\n}}{AFTER}"
+    expected: list[tuple[int, str]] = []
+    plain = ""
+    for part in text.split(START):
+        plain += part.replace(END, "")
+        expected.append((len(plain), ""))
+    with pytest.raises(CslError) as caught:
+        csl.unverified(LAYOUT, plain, "wse3")
+    found = [(each.start, each.message) for each in caught.value.diagnostics]
+    assert [start for start, _ in found] == [start for start, _ in expected[:-1]]
+    assert all(MISTAKES[name][1] in message for name, (_, message) in zip(names, found, strict=True))
+
+
+def test_all_operations_that_share_a_queue_at_once(csl: Csl) -> None:
+    """Of all functions and PE programs; the passes go on behind an error."""
+    sends = "@fmovs(out, ad, .{ .async = true }); @fmovs(out, bd, .{ .async = true });"
+    receives = "@fmovs(ad, in, .{ .async = true });\n for (@range(i16, 2)) |i| { @fmovs(bd, in, .{ .async = true }); }"
+    text = f"{BEFORE}param n: i16;\nfn main() void {{\n{sends}\n if (n == 1) {{\n{receives}\n}}\n}}{AFTER}"
+    layout = LAYOUT.replace("(1, 1)", "(2, 1)").replace(
+        '@set_tile_code(0, 0, "pe.csl", .{});',
+        '@set_tile_code(0, 0, "pe.csl", .{ .n = 0 }); @set_tile_code(1, 0, "pe.csl", .{ .n = 1 });',
+    )
+    made = csl.unverified(layout, text, "wse3")
+    with pytest.raises(LoomErrors) as caught:
+        loomir.compile(made.module, verify_each=False)
+    lines = text.splitlines()
+    told = [str(each).replace(f"{csl.directory}/", "") for each in caught.value.diagnostics]
+    first, second = (lines.index(line) + 1 for line in (sends, receives.splitlines()[1]))
+    assert [each.split(": error: ")[0] for each in told] == [f"pe.csl:{first}:38", f"pe.csl:{second}:29"]
+    assert "run at the same time on the same queue 'oq'" in told[0]
+    assert "run at the same time on the same queue 'iq'" in told[1]
+    assert str(caught.value) == "\n".join(map(str, caught.value.diagnostics))
 
 
 def test_wide_parameters_of_a_data_task(csl: Csl) -> None:

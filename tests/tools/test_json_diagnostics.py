@@ -77,6 +77,31 @@ def test_a_rule_that_is_broken(layout: Path, capsys: pytest.CaptureFixture[str])
     assert [(each["line"], each["code"]) for each in found] == [(3, "DSD-057"), (4, None)]
 
 
+def test_mistakes_that_passes_find(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Several errors of a pass, races, and what cslc is doing, are objects too."""
+    (layout / "pe.csl").write_text("""
+var a = @zeros([4]i16);
+const d = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[i] });
+const oq = @get_output_queue(2);
+const iq = @get_input_queue(2);
+const o = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = @get_color(1), .output_queue = oq });
+const i = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = @get_color(2), .input_queue = iq });
+fn main() void {
+  @mov16(o, d, .{ .async = true });
+  @mov16(o, d, .{ .async = true });
+  @mov16(d, i, .{ .async = true });
+  @mov16(d, i, .{ .async = true });
+}
+comptime { @initialize_queue(iq, .{ .color = @get_color(2) }); @export_symbol(main); }
+""")
+    found = told(capsys, lambda: cslc.main(["layout.csl", "--json", "--verbose", "--params=n:1"]))
+    shown = [(each["severity"], each["line"], each["code"]) for each in found if each["file"] == "pe.csl"]
+    assert shown == [
+        ("warning", 11, "race"), ("warning", 12, "race"), ("error", 10, None), ("error", 12, None),
+    ]  # fmt: skip
+    assert found[0]["severity"] == "note" and "compiling layout.csl" in found[0]["message"]
+
+
 def test_mistakes_in_flags(layout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = told(capsys, lambda: cslc.main(["layout.csl", "--json", "--parms=n:1"]))
     assert "did you mean --params?" in found["message"]
