@@ -159,3 +159,24 @@ def test_a_product_that_its_accumulator_cannot_hold_is_an_error(tmp_path: Path) 
     a, b, c = (np.zeros(shape, np.float32) for shape in ((64, 32), (32, 16), (16, 16)))
     with pytest.raises(LoomError, match="the accumulator has a row for each valid row of the left tile"):
         pto.run(text, arch="a5", arguments={"a": a, "b": b, "c": c, "m": 17, "k": 1, "n": 1, "rows": 1})
+
+
+def test_vector_cores_alone_run_on_one_of_a_block() -> None:
+    """A launch of vector cores alone has one a block, also on a2a3: what is added to memory is added once."""
+    tile = "!pto.tile_buf<vec, 1x8xf32>"
+    part = "!pto.partition_tensor_view<1x8xf32>"
+    text = f"""func.func @k(%a: !pto.ptr<f32>) attributes {{pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      %number = arith.constant 1.0 : f32
+      %v = pto.make_tensor_view %a, shape = [%one, %c8], strides = [%c8, %one] : !pto.tensor_view<1x8xf32>
+      %p = pto.partition_view %v, offsets = [%zero, %zero], sizes = [%one, %c8] : !pto.tensor_view<1x8xf32> -> {part}
+      %t = pto.alloc_tile : {tile}
+      pto.tload ins(%p : {part}) outs(%t : {tile})
+      pto.tadds ins(%t, %number : {tile}, f32) outs(%t : {tile})
+      pto.tstore ins(%t : {tile}) outs(%p : {part})
+      return
+    }}"""
+    for arch in ("ideal", "a2a3", "a5"):
+        assert (pto.run(text, arch=arch, arguments={"a": np.zeros(8, np.float32)}).arrays["a"] == 1).all()
