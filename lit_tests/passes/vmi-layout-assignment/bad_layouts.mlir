@@ -35,7 +35,7 @@ func.func @groups(%p: !pto.ptr<f32, ub>, %o: index, %n: index) {
 
 // -----
 
-// CHECK: error: VMI-UNSUPPORTED: pto.vmi.channel_split supports only 2 or 4 channels; do it in steps, not 3 at once
+// CHECK: error: VMI-UNSUPPORTED{{:}} pto.vmi.channel_split supports only 2 or 4 channels; do it in steps, not 3 at once
 func.func @channels(%v: !pto.vmi.vreg<192xf32>) {
   %a, %b, %c = "pto.vmi.channel_split"(%v) : (!pto.vmi.vreg<192xf32>) -> (!pto.vmi.vreg<64xf32>, !pto.vmi.vreg<64xf32>, !pto.vmi.vreg<64xf32>)
   return
