@@ -231,3 +231,12 @@ func.func @f(%m: !pto.vmi.mask<128xb32, #pto.vmi.layout<contiguous>>) {
   %0 = pto.vmi.ensure_mask_granularity %m : !pto.vmi.mask<128xb32, #pto.vmi.layout<contiguous>> -> !pto.vmi.mask<128xb16, #pto.vmi.layout<contiguous>>
   return
 }
+
+// -----
+
+// CHECK: error: VMI-UNSUPPORTED{{: .*}}safe-read proof requires non-negative offset
+func.func @f(%p: memref<128xf32, #pto.address_space<vec>>, %m: !pto.vmi.mask<100xb32, #pto.vmi.layout<contiguous>>, %v: !pto.vmi.vreg<100xf32, #pto.vmi.layout<contiguous>>) {
+  %o = arith.constant -1 : index
+  %0 = pto.vmi.masked_load %p[%o], %m, %v : memref<128xf32, #pto.address_space<vec>>, !pto.vmi.mask<100xb32, #pto.vmi.layout<contiguous>>, !pto.vmi.vreg<100xf32, #pto.vmi.layout<contiguous>> -> !pto.vmi.vreg<100xf32, #pto.vmi.layout<contiguous>>
+  return
+}

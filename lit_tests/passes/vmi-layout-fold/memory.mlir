@@ -39,3 +39,15 @@ func.func @both(%p: !p, %o: index) -> (!c, !d) {
   %0 = pto.vmi.ensure_layout %v : !c -> !d
   return %v, %0 : !c, !d
 }
+
+// Two users want two layouts.
+// CHECK-LABEL: @two
+func.func @two(%p: !p, %o: index) -> (!pto.vmi.vreg<256xf32, #pto.vmi.layout<deinterleaved = 2>>, !pto.vmi.vreg<256xf32, #pto.vmi.layout<deinterleaved = 4>>) {
+  // CHECK: pto.vmi.load {{.*}} #pto.vmi.layout<contiguous>>
+  // CHECK: pto.vmi.ensure_layout
+  // CHECK: pto.vmi.ensure_layout
+  %v = pto.vmi.load %p[%o] : !p -> !pto.vmi.vreg<256xf32, #pto.vmi.layout<contiguous>>
+  %0 = pto.vmi.ensure_layout %v : !pto.vmi.vreg<256xf32, #pto.vmi.layout<contiguous>> -> !pto.vmi.vreg<256xf32, #pto.vmi.layout<deinterleaved = 2>>
+  %1 = pto.vmi.ensure_layout %v : !pto.vmi.vreg<256xf32, #pto.vmi.layout<contiguous>> -> !pto.vmi.vreg<256xf32, #pto.vmi.layout<deinterleaved = 4>>
+  return %0, %1 : !pto.vmi.vreg<256xf32, #pto.vmi.layout<deinterleaved = 2>>, !pto.vmi.vreg<256xf32, #pto.vmi.layout<deinterleaved = 4>>
+}

@@ -34,3 +34,13 @@ func.func @loaded(%p: !pto.ptr<f32, ub>, %o: index) -> !d {
   %0 = pto.vmi.ensure_layout %v : !c -> !d
   return %0 : !d
 }
+
+// Elements made wider in order would take a source of two registers instead of one.
+// CHECK-LABEL: @wider
+func.func @wider(%h: !h) -> !c {
+  // CHECK: [[W:%.*]] = pto.vmi.extf %h : {{.*}} -> !pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>
+  // CHECK: pto.vmi.ensure_layout [[W]]
+  %w = pto.vmi.extf %h : !h -> !d
+  %0 = pto.vmi.ensure_layout %w : !d -> !c
+  return %0 : !c
+}
