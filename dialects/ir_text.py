@@ -27,6 +27,7 @@ from ..diagnostics.errors import LoomError, from_parse_error, one_line
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
 from .ir_lexer import IRLexer
+from .ir_repeats import Lines, Repetitions
 
 _T = TypeVar("_T")
 
@@ -56,6 +57,8 @@ class LocatingParser(Parser):
                 message = "a string begins here that does not end on its line, or has an unknown escape; close it"
                 raise LoomError(message, self.location_at(match.start()))
         self._flat: dict[tuple[str, bool, str], Any] = {}
+        self._repeated = Repetitions(text)
+        self._looked_at_values = False
         super().__init__(ctx, text, name)
         self._parser_state = ParserState(IRLexer(Input(text, name)))
 
@@ -143,10 +146,37 @@ class LocatingParser(Parser):
             self._flat[key] = found
         return found
 
+    def look_at_values(self) -> None:
+        """Note that the operation being parsed depends on how its operands are computed, not on their types alone."""
+        self._looked_at_values = True
+
+    def _parse_repeated(self, lines: Lines) -> Operation | None:
+        """Parse an operation that differs from an earlier one in names alone; None if it does not."""
+        found = self._repeated.operation(lines, self.ssa_values)
+        if found is None:
+            return None
+        op, results = found
+        span, first = self._current_token.span, 0
+        for name, size in results:
+            self._register_ssa_definition(name, op.results[first : first + size], span)
+            first += size
+        self._resume_from(lines.end)
+        return op
+
+    def _parse_new(self, lines: Lines | None) -> Operation:
+        """Parse an operation, and remember it if it ends with these lines."""
+        outside, self._looked_at_values = self._looked_at_values, False
+        op = super().parse_operation()
+        if lines is not None and self.pos == lines.end and not self._looked_at_values:
+            self._repeated.note(lines, op, self.ssa_values)
+        self._looked_at_values = outside
+        return op
+
     def parse_operation(self) -> Operation:
         position = self.pos
+        lines = self._repeated.lines_at(position, self._parser_state.dialect_stack)
         try:
-            op = super().parse_operation()
+            op = (lines and self._parse_repeated(lines)) or self._parse_new(lines)
         except LoomError:
             raise
         except ParseError as error:

@@ -13,5 +13,9 @@ class VerifiedByKind(OpTrait):
     """
 
 
+class VerifiedByConstants(OpTrait):
+    """The operation's own check sees its types and attributes, and those of its operands that are constants."""
+
+
 class VerifiedByDescriptors(OpTrait):
     """The operation's own check sees its types and attributes, and how its descriptors were made."""

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Sequence
 from enum import Enum, auto
 from types import TracebackType
 
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
@@ -20,7 +21,7 @@ from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
 from .scalar_types import SCALAR_DIALECTS
-from .traits import VerifiedByDescriptors, VerifiedByKind
+from .traits import VerifiedByConstants, VerifiedByDescriptors, VerifiedByKind
 
 
 @deep_nesting()
@@ -79,6 +80,8 @@ class _Sight(Enum):
 
     KIND = auto()
     """Its own types and attributes."""
+    CONSTANTS = auto()
+    """These, and its operands that are constants."""
     DESCRIPTORS = auto()
     """These, and how its descriptors were made."""
     ALL = auto()
@@ -89,6 +92,8 @@ class _Sight(Enum):
         by_kind = kind.has_trait(VerifiedByKind, value_if_unregistered=False)
         if by_kind or kind.name in _FOREIGN_BY_KIND or kind.name.partition(".")[0] in SCALAR_DIALECTS:
             return _Sight.KIND
+        if kind.has_trait(VerifiedByConstants, value_if_unregistered=False):
+            return _Sight.CONSTANTS
         if kind.has_trait(VerifiedByDescriptors, value_if_unregistered=False):
             return _Sight.DESCRIPTORS
         return _Sight.ALL
@@ -134,6 +139,11 @@ class _Quick:
             *[(number(value), name) for name, value in op.attributes.items()],
         )
 
+    def _constant(self, operand: SSAValue) -> int | None:
+        """Return the number of the value of a constant; None for other operands."""
+        owner = operand.owner
+        return self._number(owner.value) if isinstance(owner, ConstantOp) else None
+
     def _operation(self, op: Operation) -> bool:
         operands = list(op.operands)
         if not self._visible.issuperset(operands):
@@ -149,6 +159,8 @@ class _Quick:
             key = self._kind(op, operands)
             for result in op.results:
                 self._made_by[result] = key
+        elif sight is _Sight.CONSTANTS:
+            key = (self._kind(op, operands), *map(self._constant, operands))
         elif sight is _Sight.DESCRIPTORS:
             made_by = [self._made_by.get(operand) for operand in operands if operand.type.name.startswith("dsd.")]
             if None not in made_by:

@@ -109,7 +109,11 @@ def check(source: Source, arch: Behavior | None = None) -> list[Finding]:
     except LoomError as error:
         return [_rejected(error, name)]
     archs: list[Behavior] = [arch] if arch is not None else [*chips_of(module)]
-    by_arch: dict[Behavior, list[Finding]] = {one: _findings(module, one, name) for one in archs}
+    by_arch: dict[Behavior, list[Finding]] = {
+        # The last one may change a module that nobody else has.
+        one: _findings(module if one == archs[-1] and module is not source else module.clone(), one, name)
+        for one in archs
+    }
     # A program that names no chip is for those whose compilers take it.
     taken: dict[Behavior, list[Finding]] = {
         one: found for one, found in by_arch.items() if all(finding.code != REJECTED for finding in found)
@@ -232,9 +236,11 @@ def chip_of(module: ModuleOp) -> Architecture:
 
 
 def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Finding]:
-    """Return the findings about a module on a chip; ideal pipes have their slots in the memory its own chip uses."""
+    """Return the findings about a module, which becomes one with addresses, on a chip.
+
+    Ideal pipes have their slots in the memory the module's own chip uses.
+    """
     chip = arch if arch != "ideal" else chip_of(module)
-    module = module.clone()
     try:
         infer_kernel_kinds(module)
         bind_launch_arguments(module)

@@ -60,7 +60,7 @@ COLLECT_EVERY = 100_000
 def _relieve_collector(given: Sequence[str]) -> None:
     """Run the garbage collector of this process less often: nearly all objects stay until the end."""
     gc.set_threshold(COLLECT_EVERY)
-    if given[:1] == ["cslc"]:
+    if given[:1] == ["cslc"] or given[:2] == ["pto", "check"]:
         # A compilation pauses it, and to go over all that was made meanwhile would be the last thing that it does.
         gc.disable()
     if given[:1] != ["python"]:

@@ -304,6 +304,8 @@ class _Search:
 
     def _with_exact_iterations(self, value: Affine, state: State) -> Affine:
         """Return an integer with exactly counted iterations replaced by their numbers."""
+        if not any(part.name == ITERATION for part, _ in value.terms):
+            return value
         constant, kept = value.constant, list[tuple[Symbol, int]]()
         for part, times in value.terms:
             instance: Any = part.instance

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal, TypeAlias, TypeGuard
+from typing import Literal, NamedTuple, TypeAlias, TypeGuard
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerType, i1
@@ -59,6 +59,8 @@ from ...operations.pipe_protocol import Behavior
 from ...targets.chip import LANES
 
 Action: TypeAlias = Literal["alloc", "push", "pop", "free"]
+
+Access: TypeAlias = Literal["read", "write", "call"]
 """Actions on a pipe: allocate a slot, push an entry, pop one, free its slot."""
 
 Pipe: TypeAlias = OpenPipeOp | InitializePipeOp
@@ -131,7 +133,7 @@ class Step:
     use: PipeUse | None
     slot: Slot | None
     """The slot that is allocated, pushed, popped, freed or accessed; None if the operand is not a slot."""
-    access: Literal["read", "write", "call"] = "read"
+    access: Access = "read"
     """The access to the slot where no pipe is used; a called function may read or write."""
 
 
@@ -279,6 +281,16 @@ def kernel_of(function: FuncOp, behavior: Behavior | None) -> Kernel:
     return Kernel(function, behavior or stated or "ideal", chip, uses, schedules(function, uses))
 
 
+class _Member(NamedTuple):
+    """An operation that schedules visit."""
+
+    op: Operation
+    has_regions: bool
+    use: PipeUse | None
+    accesses: Sequence[tuple[SSAValue, Access]]
+    """What it reads, writes or hands to a call, if that is a slot: the tile or tensor that operands are parts of."""
+
+
 class _Plan:
     """The operations of a function that its schedules visit, on any path."""
 
@@ -288,7 +300,7 @@ class _Plan:
         self.around: set[Operation] = set()
         """The operations that contain operations on pipes."""
         self._relevant: set[Operation] = set()
-        self._members: dict[Block, list[Operation]] = {}
+        self._members: dict[Block, list[_Member]] = {}
         self._fixed: dict[SSAValue, bool] = {}
         for use in uses:
             self._note(use.op, self.around)
@@ -336,11 +348,16 @@ class _Plan:
                 self._fixed[current] = all(self._fixed[operand] for operand in operands)
         return self._fixed[value]
 
-    def members(self, block: Block) -> Sequence[Operation]:
+    def members(self, block: Block) -> Sequence[_Member]:
         """Return the relevant operations of a block."""
-        if block not in self._members:
-            self._members[block] = [op for op in block.ops if op in self._relevant]
-        return self._members[block]
+        found = self._members.get(block)
+        if found is None:
+            found = self._members[block] = [
+                _Member(op, bool(op.regions), self.uses.get(op), _accesses_of(op))
+                for op in block.ops
+                if op in self._relevant
+            ]
+        return found
 
 
 def _carriers(op: Operation, operand: int) -> Sequence[SSAValue]:
@@ -428,13 +445,12 @@ class _Execution:
 
     def slot(self, value: SSAValue) -> Slot | None:
         """Return the slot of a tile or tensor, or of a part of one."""
-        while type(owner := value.owner) in _PARTS:
-            assert isinstance(owner, Operation)
-            value = owner.operands[0]
-        return self._slots.get(value)
+        return self._slots.get(_whole(value))
 
     def _bind(self, targets: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
         """Bind `targets` to the current values of `sources`."""
+        if not targets:
+            return
         numbers = [self.number(source) for source in sources]
         slots = [self.slot(source) for source in sources]
         for target, known, slot in zip(targets, numbers, slots, strict=False):
@@ -447,14 +463,20 @@ class _Execution:
 
     def block(self, block: Block) -> Sequence[SSAValue]:
         """Execute a block; return the operands of its terminator."""
-        for op in self._plan.members(block):
+        steps = self.schedule.steps
+        for op, has_regions, use, accesses in self._plan.members(block):
             self._visits += 1
-            if self._visits > MAX_VISITS or len(self.schedule.steps) > MAX_STEPS:
+            if self._visits > MAX_VISITS or len(steps) > MAX_STEPS:
                 raise _TooLong
-            if op.regions:
+            if has_regions:
                 self._control(op)
+            elif use is not None:
+                self._use(op, use)
             else:
-                self._step(op)
+                for value, access in accesses:
+                    slot = self._slots.get(value)
+                    if slot is not None:
+                        steps.append(Step(op, None, slot, access))
         last = block.last_op
         return last.operands if isinstance(last, scf.YieldOp) else ()
 
@@ -524,11 +546,7 @@ class _Execution:
     # Steps
     # -----------------------------------------------------------------------------------------
 
-    def _step(self, op: Operation) -> None:
-        use = self._plan.uses.get(op)
-        if use is None:
-            self._accesses(op)
-            return
+    def _use(self, op: Operation, use: PipeUse) -> None:
         slot = None
         if use.entry is not None and use.action in ("alloc", "pop"):
             slot = Slot(use, self._allocated[use.pipe, use.direction])
@@ -539,24 +557,27 @@ class _Execution:
             slot = self.slot(use.entry)
         self.schedule.steps.append(Step(op, use, slot))
 
-    def _accesses(self, op: Operation) -> None:
-        """Record reads and writes of slots."""
-        if not _may_access(type(op)):
-            return
-        for operand in op.operands:
-            slot = self.slot(operand)
-            if slot is None:
-                continue
-            access: Literal["read", "write", "call"] = "call" if isinstance(op, CallOp) else "read"
-            if isinstance(op, TileOperation) and op.destination is operand:
-                access = "write"
-            self.schedule.steps.append(Step(op, None, slot, access))
+
+def _whole(value: SSAValue) -> SSAValue:
+    """Return the tile or tensor that a value is a part, or another shape, of."""
+    while type(owner := value.owner) in _PARTS:
+        assert isinstance(owner, Operation)
+        value = owner.operands[0]
+    return value
 
 
-@cache
-def _may_access(kind: type[Operation]) -> bool:
-    """Return True if operations of a kind read or write their operands; others only name them."""
-    return not issubclass(kind, PartitionViewOp | SubViewOp | TReshapeOp | SetValidShapeOp | scf.YieldOp)
+def _accesses_of(op: Operation) -> list[tuple[SSAValue, Access]]:
+    """Return what an operation does with each of its operands; nothing if it only names them."""
+    if isinstance(op, PartitionViewOp | SubViewOp | TReshapeOp | SetValidShapeOp | scf.YieldOp):
+        return []
+    destination = op.destination if isinstance(op, TileOperation) else None
+    return [
+        (
+            _whole(operand),
+            "call" if isinstance(op, CallOp) else "write" if operand is destination else "read",
+        )
+        for operand in op.operands
+    ]
 
 
 def folded(op: Operation, values: Sequence[int]) -> int | None:

@@ -27,6 +27,8 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from ..ir_text import LocatingParser
+from ..traits import VerifiedByConstants
 from .assembly import parse_attribute_list, print_attribute_list, resolve
 from .attributes import AddressSpace, LayoutAttr, SLayout
 from .kernels import fail, parse_pointer_type
@@ -43,6 +45,14 @@ def constant_value(value: SSAValue) -> int | None:
     if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
         return owner.value.value.data
     return None
+
+
+def _extent_of(parser: Parser, value: SSAValue) -> int:
+    """Return the extent that a parsed value has in an inferred type."""
+    if isinstance(parser, LocatingParser):
+        parser.look_at_values()
+    known = constant_value(value)
+    return DYNAMIC if known is None else known
 
 
 def _parse_operand_list(parser: Parser) -> list[UnresolvedOperand]:
@@ -201,7 +211,7 @@ class MakeTensorViewOp(IRDLOperation):
     layout = opt_prop_def(LayoutAttr)
     result = result_def(TensorViewType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), VerifiedByConstants())
 
     @classmethod
     def parse(cls, parser: Parser) -> MakeTensorViewOp:
@@ -266,7 +276,7 @@ class PartitionViewOp(IRDLOperation):
     sizes = var_operand_def(_INDEX)
     result = result_def(PartitionTensorViewType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), VerifiedByConstants())
 
     @classmethod
     def parse(cls, parser: Parser) -> PartitionViewOp:
@@ -286,7 +296,7 @@ class PartitionViewOp(IRDLOperation):
         if parser.parse_optional_punctuation("->") is not None:
             result = parser.parse_type()
         elif isinstance(view, TensorViewType):
-            extents = [DYNAMIC if (size := constant_value(value)) is None else size for value in sizes]
+            extents = [_extent_of(parser, size) for size in sizes]
             result = PartitionTensorViewType.get(extents, view.element_type)
         else:
             parser.raise_error("expected a !pto.tensor_view<...>", position, parser.pos)
@@ -351,6 +361,7 @@ class AllocTileOp(IRDLOperation):
     valid_col = opt_operand_def(_INDEX)
     result = result_def(TileBufType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(VerifiedByConstants())
     assembly_format = (
         "(`addr` `=` $addr^)? (`valid_row` `=` $valid_row^)? (`valid_col` `=` $valid_col^)? attr-dict `:` type($result)"
     )
@@ -429,7 +440,10 @@ class SubViewOp(IRDLOperation):
         if parser.parse_optional_punctuation("->") is not None:
             result = parser.parse_type()
         elif isinstance(type, TileBufType) and len(sizes) == 2:
-            result = _part_of_tile(type, [size.value.data for size in sizes], valid)
+            rows, columns = (size.value.data for size in sizes)
+            known = (rows if valid[0] is None else _extent_of(parser, valid[0]),
+                     columns if valid[1] is None else _extent_of(parser, valid[1]))  # fmt: skip
+            result = _part_of_tile(type, (rows, columns), known)
         else:
             parser.raise_error("expected a !pto.tile_buf<...>, with two sizes", position, parser.pos)
         return cls.build(
@@ -514,14 +528,10 @@ class SubViewOp(IRDLOperation):
                 fail(self, "boxed layout subview offsets must be multiples of inner shape")
 
 
-def _part_of_tile(tile: TileBufType, sizes: Sequence[int], valid: Sequence[SSAValue | None]) -> TileBufType:
+def _part_of_tile(tile: TileBufType, sizes: tuple[int, int], valid: tuple[int, int]) -> TileBufType:
     """Return the inferred type of a subview of `tile`."""
-    known = [
-        size if operand is None else DYNAMIC if (value := constant_value(operand)) is None else value
-        for size, operand in zip(sizes, valid, strict=True)
-    ]
     return TileBufType.get(
-        tile.location, tile.element_type, (sizes[0], sizes[1]), (known[0], known[1]),
+        tile.location, tile.element_type, sizes, valid,
         blayout=tile.blayout, slayout=tile.slayout, fractal=tile.fractal.data, pad=tile.pad.data,
         compact=tile.compact.data,
     )  # fmt: skip

@@ -29,6 +29,12 @@ _CONCRETE = "!pto.vmi.mask with b8/b16/b32 granularity plus layout"
 _ASSIGNED = f"layout-assigned VMI IR requires !pto.vmi.vreg with layout and {_CONCRETE}"
 
 
+_CONTAINERS = frozenset(
+    (VmiVRegType, VmiMaskType, FunctionType, ArrayAttr, DictionaryAttr, MemRefType, TensorType, VectorType)
+)
+"""What may be, or contain, vectors and masks of any length."""
+
+
 def _types_in(attribute: Attribute) -> Iterator[VmiVRegType | VmiMaskType]:
     """Yield the vectors and masks of any length that a type or attribute is made of."""
     match attribute:
@@ -51,8 +57,10 @@ def _types_in(attribute: Attribute) -> Iterator[VmiVRegType | VmiMaskType]:
 
 def _own_types(op: Operation) -> Iterator[VmiVRegType | VmiMaskType]:
     """Yield the vectors and masks that an operation uses, makes, or passes into its regions."""
-    for type in (*op.operand_types, *op.result_types):
-        yield from _types_in(type)
+    for values in (op.operands, op.results):
+        for value in values:
+            if type(value.type) in _CONTAINERS:
+                yield from _types_in(value.type)
     for region in op.regions:
         for block in region.blocks:
             for argument in block.args:
@@ -95,8 +103,8 @@ def _check_types(op: Operation, holds: Callable[[VmiVRegType | VmiMaskType], boo
 
 
 def _check_use(op: Operation, others: tuple[str, ...] = ()) -> None:
-    for name, attribute in {**op.properties, **op.attributes}.items():
-        if name != "function_type" and any(_types_in(attribute)):
+    for name, attribute in (*op.properties.items(), *op.attributes.items()):
+        if type(attribute) in _CONTAINERS and name != "function_type" and any(_types_in(attribute)):
             _fail(op, "VMI type appears in a non-signature attribute")
     if not any(_own_types(op)):
         return

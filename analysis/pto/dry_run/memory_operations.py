@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -96,7 +95,7 @@ class MemoryOperations(CoreState):
         array = self.arrays.get(pointer.array)
         if region is None or array is None or pointer.array in self.trace_written():
             return
-        data = array.reshape(-1).view(np.uint8)[region.start : region.start + region.size]
+        data = array.reshape(-1).view("u1")[region.start : region.start + region.size]
         if len(data) == region.size and array.dtype.kind in "iu" and array.dtype.itemsize == region.size:
             self.values[op.value] = int(data.view(array.dtype)[0])
 
