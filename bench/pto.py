@@ -205,7 +205,7 @@ def rate(work: Workload, blocks: int, seconds: float) -> float:
             "slots": np.zeros(tiles, np.float32), "out": np.zeros(1, np.float32),
         }  # fmt: skip
         machine = lowered.machine()
-        bound = pto.bind(lowered, machine, arguments)
+        bound = pto.bind_all(lowered, machine, arguments)
         pto.start(lowered, machine, bound)
         begin = time.perf_counter()
         machine.run()

@@ -25,29 +25,34 @@ from ..diagnostics.nesting import deep_nesting
 from ..dialects import context, flow
 from ..dialects.pto.kernels import Architecture, GetBlockIdxOp, GetBlockNumOp
 from ..dialects.pto.types import PackedType, element_bytes
-from ..dialects.scalar_types import element_dtype
+from ..dialects.scalar_types import element_dtype, kind_of
 from ..dialects.verification import verify
 from ..operations.pipe_protocol import Behavior
 from ..passes.pto_bind_launch_arguments import BOUND, bind_launch_arguments
 from ..passes.pto_infer_kernel_kinds import infer_kernel_kinds
 from ..runtime import Deadlock, Machine
+from ..runtime.hosted import as_register
+from ..runtime.machine import argument_of
 from ..runtime.places import Array
 from ..targets import LANES
 from . import machines
 from .pto_check import check, check_behavior, chip_of, parse_kernels, prepare, set_target_arch
-from .pto_dry_run import estimate, trace_of
+from .pto_devices import FIRST_WINDOW, MAX_DEVICES, WINDOWS, Peer, Value, Windows, context_words, of_each
+from .pto_dry_run import Given, estimate, trace_of, trace_of_devices
 from .pto_sources import Source, kernel_text
 
 __all__ = [
-    "Argument", "Arguments", "Finding", "Parameter", "Printed", "Program", "Result", "check", "compare", "differences",
-    "kernel_text", "launch", "run",
+    "WINDOWS", "Argument", "Arguments", "Finding", "Parameter", "Peer", "Printed", "Program", "Result", "check",
+    "compare", "differences", "kernel_text", "launch", "run",
 ]  # fmt: skip
 
-Argument: TypeAlias = "np.ndarray[Any, Any] | int | float"
+Argument: TypeAlias = "np.ndarray[Any, Any] | int | float | Peer | Windows"
 """An array for a pointer, a number for a scalar."""
 
-Arguments: TypeAlias = "Mapping[str, Argument | None] | Sequence[Argument | None]"
-"""Arguments by name, or all in the order in which the kernel takes them; None for an array that is not given."""
+Arguments: TypeAlias = "Mapping[str, Argument | Sequence[Argument] | None] | Sequence[Argument | None]"
+"""Arguments by name, or all in the order in which the kernel takes them; None for an array that is not given.
+
+With several devices, a list or tuple has a value for each."""
 
 OUTSIDE = "outside-tensor"
 """The code of a dry run's finding whose numbers an error of a run lacks."""
@@ -62,18 +67,22 @@ class Printed:
     """"AIC", "AIV0" or "AIV1"."""
     label: str
     array: Array
+    device: int | None = None
+    """None if there is only one."""
 
     def __str__(self) -> str:
         with np.printoptions(linewidth=120, threshold=1024, precision=6, suppress=True):
             shape = " x ".join(map(str, self.array.shape))
-            return f"block {self.block} {self.core}: {self.label} {shape} {self.array.dtype}\n{self.array}"
+            device = "" if self.device is None else f"device {self.device} "
+            return f"{device}block {self.block} {self.core}: {self.label} {shape} {self.array.dtype}\n{self.array}"
 
 
 @dataclass
 class Result:
     """What a run has done: the arrays of the arguments by name, the tiles printed in order, the hazards met.
 
-    `slots` names the arrays in which pipes had their slots: what is left there means nothing to the program.
+    Arrays of several devices are one behind the other, in a first dimension. `slots` names the arrays in which pipes
+    had their slots: what is left there means nothing to the program.
     """
 
     arrays: dict[str, Array]
@@ -93,6 +102,8 @@ class Parameter:
 
     name: str
     pointed: Attribute | None
+    kind: str = "i64"
+    """The type of the number that is passed."""
 
 
 class Program:
@@ -113,6 +124,7 @@ class Program:
         verify_each: bool = True,
         check: bool = True,
         times: bool = False,
+        devices: int = 1,
     ):
         check_behavior(arch)
         blocks = whole_number(blocks, "the number of blocks")
@@ -121,6 +133,10 @@ class Program:
         lanes = None if lanes is None else whole_number(lanes, "the number of vector cores")
         if lanes is not None and not 1 <= lanes <= LANES:
             raise LoomError(f"a block has 1 to {LANES} vector cores, not {lanes}")
+        devices = whole_number(devices, "the number of devices")
+        if not 1 <= devices <= MAX_DEVICES:
+            raise LoomError(f"a run has 1 to {MAX_DEVICES} devices, not {devices}")
+        self.devices = devices
         module = parse_kernels(source).clone()
         infer_kernel_kinds(module)
         bind_launch_arguments(module)
@@ -133,7 +149,7 @@ class Program:
         """Bytes of pointers as far as the text says, by name."""
         self.slots = slot_arrays(module)
         """The arrays in which pipes have their slots."""
-        lower = {"protocol": arch, "blocks": blocks} | ({} if lanes is None else {"lanes": lanes})
+        lower = {"protocol": arch, "blocks": blocks, "devices": devices} | ({} if lanes is None else {"lanes": lanes})
         self.chip: Architecture = chip
         self.times = times
         self.placed: ModuleOp | None = None
@@ -167,7 +183,10 @@ class Program:
         if order not in (None, "eager", "prompt"):
             raise LoomError(f"order is '{order}'; use eager or prompt")
         prompt = order == "prompt" or (order is None and self.arch == "a5")
-        return machines.load(self.module, prompt=prompt)
+        machine = machines.load(self.module, prompt=prompt)
+        if self.devices > 1:
+            machine.chip.divide(self.devices)
+        return machine
 
 
 def _check_names(kernels: Sequence[tuple[str, Sequence[Parameter]]]) -> None:
@@ -193,10 +212,16 @@ def _parameters(export: flow.ExportOp) -> list[Parameter]:
     function = next(op for op in units.body.block.ops if isinstance(op, flow.FuncOp) and op.sym_name.data == name)
     names = function.attributes.get("loom.arguments", ArrayAttr([]))
     pointers = function.attributes.get("loom.pointers", ArrayAttr([]))
-    assert isinstance(names, ArrayAttr) and isinstance(pointers, ArrayAttr)
+    types = function.attributes.get("loom.types", ArrayAttr([]))
+    assert isinstance(names, ArrayAttr) and isinstance(pointers, ArrayAttr) and isinstance(types, ArrayAttr)
     found: list[Parameter] = []
-    for name, pointed in zip(cast("ArrayAttr[StringAttr]", names), cast("ArrayAttr[Attribute]", pointers), strict=True):
-        found.append(Parameter(name.data, pointed if _dtype_of(pointed) is not None else None))
+    for name, pointed, type in zip(
+        cast("ArrayAttr[StringAttr]", names),
+        cast("ArrayAttr[Attribute]", pointers),
+        cast("ArrayAttr[Attribute]", types),
+        strict=True,
+    ):
+        found.append(Parameter(name.data, pointed if _dtype_of(pointed) is not None else None, kind_of(type) or "i64"))
     return found
 
 
@@ -213,6 +238,7 @@ def run(
     step_limit: int | None = None,
     check: bool = True,
     times: bool = False,
+    devices: int = 1,
 ) -> Result:
     """Run a program; return what it has done.
 
@@ -230,10 +256,15 @@ def run(
     - `step_limit`: steps of the engine after which the run ends with an error.
     - `check`: look, in a dry run, for what a run does not show: unordered accesses, tiles never written.
     - `times`: `Result.statistics` has an estimate of cycles, occupancy and waits of each core, in one launch.
+    - `devices`: each runs all blocks, on arrays of its own. An argument that is a list or tuple has a value for each
+      device; another is the same for all, an array copied. `Peer("x", 1)` is the array `x` of device 1, and `WINDOWS`
+      is where the memories of all begin.
 
     Raises LoomError for what cannot be run, and Deadlock for a program that waits for what never comes.
     """
-    program = Program(source, arch=arch, blocks=blocks, lanes=lanes, check=check, times=times)
+    program = Program(
+        source, arch=arch, blocks=blocks, lanes=lanes, check=check, times=times, devices=devices
+    )  # fmt: skip
     return launch(program, {} if arguments is None else arguments, order=order, repeat=repeat, step_limit=step_limit)
 
 
@@ -260,7 +291,7 @@ def launch(
     if step_limit is not None and step_limit < 1:
         raise LoomError(f"a step limit of {step_limit} lets nothing run; give at least 1, or none")
     machine = program.machine(order=order)
-    bound = bind(program, machine, arguments)
+    bound = bind_all(program, machine, arguments)
     trace = _dry_run(program, bound)
     found = [] if trace is None or program.placed is None else find_in_trace(program.placed, trace)
     for _ in range(repeat):
@@ -286,19 +317,39 @@ def launch(
     return replace(result, statistics=_statistics(program, machine, trace))
 
 
-def _dry_run(program: Program, bound: Mapping[str, Bound]) -> Trace | None:
+def _dry_run(program: Program, bound: Sequence[Mapping[str, Bound]]) -> Trace | None:
     """Return the trace of a launch; None if the program is not to be checked."""
     if program.placed is None:
         return None
-    numbers = {name: argument.value for name, argument in bound.items() if argument.array is None}
-    arrays = {name: argument.array for name, argument in bound.items() if argument.array is not None}
+    if program.devices > 1:
+        pointers = {name for name, parameter in program.parameters.items() if parameter.pointed is not None}
+        given = [
+            {name: Given(argument.value, argument.array, name in pointers) for name, argument in of.items()}
+            for of in bound
+        ]
+        return trace_of_devices(program.placed, program.arch, program.chip, given, program.blocks)
+    (only,) = bound
+    numbers = {name: argument.value for name, argument in only.items() if argument.array is None}
+    arrays = {name: argument.array for name, argument in only.items() if argument.array is not None}
     return trace_of(program.placed, program.arch, program.chip, numbers, arrays, blocks=program.blocks)
 
 
-def start(program: Program, machine: Machine, bound: Mapping[str, Bound]) -> None:
+def start(program: Program, machine: Machine, bound: Sequence[Mapping[str, Bound]]) -> None:
     """Start every kernel when the machine next runs."""
     for kernel, parameters in program.kernels:
-        machine.launch(kernel, [bound[parameter.name].value for parameter in parameters])
+        if program.devices == 1:
+            machine.launch(kernel, [bound[0][parameter.name].value for parameter in parameters])
+            continue
+        words = [[_word(parameter, of[parameter.name].value) for parameter in parameters] for of in bound]
+        table = np.array(words, np.uint64).reshape(-1)
+        address = machine.chip.allocate("gm", max(table.nbytes, 8), "")
+        machine.chip.fetch("gm", address, table.size, table.dtype)[...] = table
+        machine.launch(kernel, [address])
+
+
+def _word(parameter: Parameter, value: float) -> int:
+    """Return an argument as a word of the table that several devices read."""
+    return as_register(parameter.kind, argument_of(parameter.name, parameter.kind, value)) & ((1 << 64) - 1)
 
 
 @dataclass
@@ -310,7 +361,7 @@ class Bound:
     """What the caller gave, or zeros."""
 
 
-def _named(program: Program, arguments: Arguments) -> Mapping[str, Argument | None]:
+def _named(program: Program, arguments: Arguments) -> Mapping[str, Any]:
     """Return arguments by name; raises LoomError for those in order if kernels differ in what they take."""
     if isinstance(arguments, Mapping):
         return arguments
@@ -328,10 +379,41 @@ def _named(program: Program, arguments: Arguments) -> Mapping[str, Argument | No
     return dict(zip(names, arguments, strict=True))
 
 
-def bind(program: Program, machine: Machine, arguments: Arguments) -> dict[str, Bound]:
-    """Place arrays in global memory; return the launch arguments of the kernels."""
+def bind_all(program: Program, machine: Machine, arguments: Arguments) -> list[dict[str, Bound]]:
+    """Place the arrays of all devices in global memory; return the launch arguments of each."""
+    given = _named(program, arguments)
+    if program.devices == 1:
+        return [bind(program, machine, given)]
+    each = of_each(given, program.devices)
+    bound = [bind(program, machine, values, f" of device {device}") for device, values in enumerate(each)]
+    bases = [min((of.value for of in found.values() if of.array is not None), default=0) for found in bound]
+    memory = machine.chip
+    for device, values in enumerate(each):
+        for name, value in values.items():
+            mine = bound[device].get(name)
+            if isinstance(value, Peer) and mine is not None:
+                mine.value = _peer(program, bound, name, value)
+            elif isinstance(value, Windows) and mine is not None and mine.array is not None:
+                mine.array[...] = context_words(device, [int(base) for base in bases])
+                memory.fetch("gm", int(mine.value), mine.array.size, mine.array.dtype)[...] = mine.array
+    return bound
+
+
+def _peer(program: Program, bound: Sequence[Mapping[str, Bound]], name: str, peer: Peer) -> int | float:
+    if not 0 <= peer.device < program.devices:
+        raise LoomError(f"argument '{name}' is of device {peer.device}; there are devices 0 to {program.devices - 1}")
+    found = bound[peer.device].get(peer.name)
+    if found is None or found.array is None:
+        raise LoomError(f"argument '{name}' is '{peer.name}' of device {peer.device}, which is not an array there")
+    return found.value
+
+
+def bind(program: Program, machine: Machine, arguments: Mapping[str, Value], label: str = "") -> dict[str, Bound]:
+    """Place arrays in global memory; return the launch arguments of the kernels.
+
+    `label` is added to the names of arrays in messages.
+    """
     parameters = program.parameters
-    arguments = _named(program, arguments)
     for name, given in arguments.items():
         if name in BOUND and name not in parameters:
             _check_bound(name, given, program.blocks)
@@ -354,6 +436,13 @@ def bind(program: Program, machine: Machine, arguments: Arguments) -> dict[str, 
             continue
         dtype = _dtype_of(parameter.pointed)
         assert dtype is not None
+        if isinstance(given, Peer | Windows) and program.devices == 1:
+            raise LoomError(f"argument '{name}' is about other devices, and there is one; say how many devices run")
+        if isinstance(given, Peer):
+            bound[name] = Bound(0)
+            continue
+        if isinstance(given, Windows):
+            given = np.zeros(FIRST_WINDOW + program.devices, np.int64)
         if given is None:
             size = program.sizes.get(name)
             if size is None:
@@ -385,13 +474,13 @@ def bind(program: Program, machine: Machine, arguments: Arguments) -> dict[str, 
                 raise LoomError(
                     f"argument '{name}' has {array.nbytes} bytes, but the kernels use {needed}; pass a larger array"
                 )
-        address = memory.allocate("gm", array.nbytes, name)
+        address = memory.allocate("gm", array.nbytes, f"{name}{label}")
         memory.fetch("gm", address, array.size, array.dtype)[...] = array.reshape(-1)
         bound[name] = Bound(address, array)
     return bound
 
 
-def _check_bound(name: str, given: Argument | None, blocks: int) -> None:
+def _check_bound(name: str, given: Value, blocks: int) -> None:
     """Raise LoomError for an argument that each core has from the launch, unless it is what all cores have."""
     asked = BOUND[name]
     of_all = blocks if asked is GetBlockNumOp else 0 if asked is GetBlockIdxOp and blocks == 1 else None
@@ -415,15 +504,24 @@ def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:
     return given == pointed or as_they_are or (given.kind in "bi" and pointed.kind in "iu")
 
 
-def _result(program: Program, machine: Machine, bound: Mapping[str, Bound], found: Sequence[Finding]) -> Result:
+def _result(
+    program: Program, machine: Machine, bound: Sequence[Mapping[str, Bound]], found: Sequence[Finding]
+) -> Result:
     memory = machine.chip
-    arrays: dict[str, Array] = {}
-    for name, argument in bound.items():
-        if argument.array is not None:
-            array = argument.array
-            assert isinstance(argument.value, int)
-            arrays[name] = memory.fetch("gm", argument.value, array.size, array.dtype).reshape(array.shape).copy()
-    prints = [Printed(row, _core(column), label, values) for (column, row), label, values in machine.chip.printed_tiles]
+    several = program.devices > 1
+    parts: dict[str, list[Array]] = {}
+    for of in bound:
+        for name, argument in of.items():
+            if argument.array is not None:
+                array = argument.array
+                assert isinstance(argument.value, int)
+                part = memory.fetch("gm", argument.value, array.size, array.dtype).reshape(array.shape)
+                parts.setdefault(name, []).append(part.copy())
+    arrays = {name: np.stack(each) if several else each[0] for name, each in parts.items()}
+    prints = [
+        Printed(row % program.blocks, _core(column), label, values, row // program.blocks if several else None)
+        for (column, row), label, values in machine.chip.printed_tiles
+    ]
     return Result(arrays, prints, list(_findings(program, machine, found)), {}, frozenset(program.slots))
 
 
@@ -455,6 +553,7 @@ def compare(
     order: str | None = None,
     repeat: int = 1,
     step_limit: int | None = None,
+    devices: int = 1,
 ) -> dict[Behavior, Result | LoomError]:
     """Run a program with every behavior of the pipes; see `run`. A behavior that fails has its error as the result."""
     found: dict[Behavior, Result | LoomError] = {}
@@ -462,7 +561,7 @@ def compare(
         try:
             found[arch] = run(
                 source, arch=arch, blocks=blocks, lanes=lanes, arguments=arguments, order=order, repeat=repeat,
-                step_limit=step_limit,
+                step_limit=step_limit, devices=devices,
             )  # fmt: skip
         except LoomError as error:
             found[arch] = error

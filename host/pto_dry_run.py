@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..analysis.pto.dry_run.global_memory import GlobalMemory
 from ..analysis.pto.dry_run.program import Program
 from ..analysis.pto.dry_run.run import MAX_STEPS, dry_run
 from ..analysis.pto.dry_run.timing import times_of
@@ -37,12 +39,53 @@ def trace_of(
     """
     program = Program(placed, behavior, chip, depths)
     arguments: dict[str, Any] = dict(numbers)
+    for name in _pointers(program):
+        arguments[name] = Pointer(name, 0)
+    return dry_run(program, [arguments], blocks=blocks, arrays=arrays, max_steps=max_steps)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an argument of one of several devices is: a number, or an address in global memory, with the array there."""
+
+    value: int | float
+    array: Any = None
+    is_pointer: bool = False
+
+
+def trace_of_devices(
+    placed: ModuleOp, behavior: Behavior, chip: Architecture, given: Sequence[Mapping[str, Given]], blocks: int
+) -> Trace:
+    """Return the trace of a module on several devices, with the arguments of each."""
+    program = Program(placed, behavior, chip)
+    names = {
+        (device, name): f"{name} of device {device}"
+        for device, of in enumerate(given)
+        for name, each in of.items()
+        if each.array is not None
+    }
+    addresses = {label: int(given[device][name].value) for (device, name), label in names.items()}
+    arrays = {label: given[device][name].array for (device, name), label in names.items()}
+    memory = GlobalMemory(addresses)
+    by_address = {address: label for label, address in addresses.items()}
+    arguments: list[dict[str, Any]] = [
+        {
+            name: Pointer(by_address[int(each.value)], 0)
+            if each.is_pointer and each.value in by_address
+            else each.value
+            for name, each in of.items()
+        }
+        for of in given
+    ]
+    return dry_run(program, arguments, blocks=blocks, arrays=arrays, memory=memory)
+
+
+def _pointers(program: Program) -> Iterator[str]:
+    """Yield the names of arguments that are pointers."""
     for function in program.launched:
         for place, argument in enumerate(function.body.blocks[0].args):
-            name = argument.name_hint or f"arg{place}"
             if isinstance(argument.type, PtrType):
-                arguments[name] = Pointer(name, 0)
-    return dry_run(program, arguments, blocks=blocks, arrays=arrays, max_steps=max_steps)
+                yield argument.name_hint or f"arg{place}"
 
 
 def rings_opened_at(placed: ModuleOp, behavior: Behavior, chip: Architecture, location: str | None) -> list[str]:

@@ -61,6 +61,8 @@ def _is_open(function: FuncOp) -> bool:
 
 def _kind_of(op: Operation) -> KernelKind | None:
     """Return the core of one operation: that of its first tile, where it reads or else where it writes."""
+    if op.name.startswith("pto.comm."):
+        return KernelKind.VECTOR
     if not op.name.startswith("pto.t"):
         return None
     if is_product(op):

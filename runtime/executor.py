@@ -274,6 +274,14 @@ class ChipExecutor(Executor, Protocol):
         """The tiles that the program has printed."""
         ...
 
+    def divide(self, devices: int) -> None:
+        """Name the rows of the grid as the blocks of so many devices."""
+        ...
+
+    def row_name(self, y: int) -> str:
+        """Return the name of a row of the grid in messages."""
+        ...
+
     def allocate(self, space: str, count: int, name: str = "") -> int:
         """Add an array of `count` zero bytes to a shared memory and return its address; `name` is that in errors."""
         ...

@@ -129,7 +129,7 @@ class Machine:
     def unit_name(self, x: int, y: int) -> str:
         """Return the name, for messages, of the unit at a place of the grid."""
         if self.is_chip:
-            return f"block {y} {'AIC' if x == 0 else f'AIV{x - 1}'}"
+            return f"{self.chip.row_name(y)} {'AIC' if x == 0 else f'AIV{x - 1}'}"
         return f"PE ({x}, {y})"
 
     def describe(self, places: Array, is_rectangle: bool) -> str:
@@ -244,7 +244,7 @@ class Machine:
                 raise LoomError(f"'{name}' takes {len(kinds)} arguments ({', '.join(kinds)}), not {len(arguments)}")
             if launched:
                 raise LoomError(f"'{name}' has been launched and not run yet; run the machine before the next launch")
-            values = [_argument(name, kind, value) for kind, value in zip(kinds, arguments, strict=True)]
+            values = [argument_of(name, kind, value) for kind, value in zip(kinds, arguments, strict=True)]
         self.executor.launch(name, values, delay)
 
     def send(self, color: str, x: int, y: int, w: int, h: int, words: Any) -> None:
@@ -478,7 +478,7 @@ def _unsigned(values: Array) -> Array:
     return values.view(f"u{values.dtype.itemsize}")
 
 
-def _argument(name: str, kind: str, value: Any) -> int | float:
+def argument_of(name: str, kind: str, value: Any) -> int | float:
     """Return a host's number as one that fits a parameter; a float is not rounded yet."""
     try:
         if kind in FLOATS:

@@ -83,12 +83,20 @@ def parser() -> Parser:
         "--lanes", type=positive, metavar="N", help="vector cores of a block (default: as many as the pipes need)"
     )
     run.add_argument(
+        "--devices",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="devices, each with all blocks and arrays of its own (default: 1)",
+    )
+    run.add_argument(
         "--set",
         type=assignment,
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="an argument of the kernels: a .npy file, or a number",
+        help="an argument of the kernels: a .npy file, or a number; with several devices also one for each, "
+        "with commas, {device} for its number, NAME@DEVICE for an array of another one, or windows",
     )
     run.add_argument(
         "--get",
@@ -96,7 +104,7 @@ def parser() -> Parser:
         action="append",
         default=[],
         metavar="NAME=FILE.npy",
-        help="write an argument's array after the run",
+        help="write an argument's array after the run; of several devices in one, or with {device} one for each",
     )
     run.add_argument(
         "--compare",
@@ -165,18 +173,18 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from ..host.pto import Result, compare, run
     from ..runtime import Deadlock
-    from .loom import read_array
 
     source = _source(arguments.file)
     with Outputs() as outputs:
-        values = {
-            name: read_array(value) if value.endswith(".npy") else number(value, f"argument '{name}'")
-            for name, value in arguments.set
-        }
-        wanted = [(name, outputs.open(path)) for name, path in arguments.get]
+        values = {name: _value(name, value, arguments.devices) for name, value in arguments.set}
+        wanted = [
+            (name, device, outputs.open(path.replace(_DEVICE, str(device))))
+            for name, path in arguments.get
+            for device in (range(arguments.devices) if _DEVICE in path else [None])
+        ]
         stats = outputs.open(arguments.stats, of_hang=True) if arguments.stats is not None else None
         options: dict[str, Any] = {
-            name: getattr(arguments, name) for name in ("blocks", "lanes", "order", "repeat", "step_limit")
+            name: getattr(arguments, name) for name in ("blocks", "lanes", "order", "repeat", "step_limit", "devices")
         }
         runs: dict[Behavior, Result | LoomError] = {}
         if arguments.compare:
@@ -200,10 +208,12 @@ def _run(arguments: argparse.Namespace) -> int:
                 _write_stats(stats, result)
                 outputs.keep_reports()
             raise result
-        for name, stream in wanted:
+        for name, device, stream in wanted:
             if name not in result.arrays:
                 raise LoomError(f"the kernels take no array '{name}'; they take: {', '.join(result.arrays) or 'none'}")
             array = result.arrays[name]
+            if device is not None and arguments.devices > 1:
+                array = array[device]
             # Of types that are not numpy's own, .npy files hold the bits.
             np.save(stream, array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}"))
         _write_stats(stats, result)
@@ -212,6 +222,33 @@ def _run(arguments: argparse.Namespace) -> int:
         for finding in result.findings:
             print(finding)
         return int(result.has_errors) if not arguments.compare else _compared(runs, arguments.arch)
+
+
+_DEVICE = "{device}"
+"""What stands for the number of a device in arguments."""
+
+
+def _value(name: str, text: str, devices: int) -> Any:
+    """Return the value of an argument; of several devices a list with one for each where they may differ."""
+    if devices == 1:
+        return _value_of_one(name, text)
+    parts = text.split(",")
+    if len(parts) == 1 and _DEVICE in text:
+        parts = [text.replace(_DEVICE, str(device)) for device in range(devices)]
+    found = [_value_of_one(name, part) for part in parts]
+    return found[0] if len(found) == 1 else found
+
+
+def _value_of_one(name: str, text: str) -> Any:
+    from ..host.pto import WINDOWS, Peer
+    from .loom import read_array
+
+    if text.endswith(".npy"):
+        return read_array(text)
+    array, at, device = text.rpartition("@")
+    if at and device.isdigit():
+        return Peer(array, int(device))
+    return WINDOWS if text == "windows" else number(text, f"argument '{name}'")
 
 
 def _write_stats(stream: IO[bytes] | None, result: Result | Deadlock) -> None:

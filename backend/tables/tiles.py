@@ -270,6 +270,12 @@ def drain(body: Body, op: flow.DrainOp) -> None:
     body.control("drain", slot)
 
 
+def rest(body: Body, op: flow.RestOp) -> None:
+    """Append a rest, unless a condition holds."""
+    condition, found, wanted = (body.use(operand) for operand in op.operands)
+    body.control("rest", condition, found, wanted, uses=[condition, found, wanted])
+
+
 def _end(
     body: Body, op: flow.AcquireOp | flow.CommitOp | flow.WaitOp | flow.ReleaseOp | flow.DrainOp, *, producing: bool
 ) -> tuple[str, int]:
@@ -290,4 +296,5 @@ HANDLERS: dict[type[Operation], Any] = {
     flow.WaitOp: wait,
     flow.ReleaseOp: release,
     flow.DrainOp: drain,
+    flow.RestOp: rest,
 }

@@ -44,6 +44,11 @@ def _hazard(trace: Trace, race: Race) -> Hazard:
 
 def _remedy(trace: Trace, first: Step, second: Step) -> str:
     one, other = trace.cores[first.core], trace.cores[second.core]
+    if one.device != other.device:
+        return (
+            "let the first signal the other device behind its access (pto.comm.tnotify), and the second wait for as "
+            "many signals before its own (pto.comm.twait)"
+        )
     if one.block != other.block:
         return "give each block a part of its own, by pto.get_block_idx"
     if one.column and other.column:

@@ -45,6 +45,7 @@ from .channels import ChannelOp as ChannelOp
 from .channels import CommitOp as CommitOp
 from .channels import DrainOp as DrainOp
 from .channels import ReleaseOp as ReleaseOp
+from .channels import RestOp as RestOp
 from .channels import WaitOp as WaitOp
 from .code import TASK_KINDS as TASK_KINDS
 from .code import CallOp as CallOp

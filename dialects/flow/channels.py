@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i64
-from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i1, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent
@@ -173,3 +174,27 @@ class DrainOp(_ChannelUser):
 
     def __init__(self, channel: str):
         super().__init__(properties={"channel": SymbolRefAttr(channel)})
+
+
+@irdl_op_definition
+class RestOp(SymbolUser):
+    """Lets the other cores of the chip go on until they have done something, unless a condition holds.
+
+    It is in the part of a loop that computes the condition from shared memory. Numbers tell what it compares.
+    """
+
+    name = "flow.rest_unless"
+    condition = operand_def(i1)
+    found = operand_def(i64)
+    wanted = operand_def(i64)
+    assembly_format = "$condition `,` $found `,` $wanted attr-dict"
+
+    def __init__(self, condition: SSAValue, found: SSAValue, wanted: SSAValue):
+        super().__init__(operands=[condition, found, wanted])
+
+    def verify_symbols(self, scope: Scope) -> None:
+        if scope.target.name not in CHIPS:
+            raise VerifyException(
+                f"flow.rest_unless waits for other cores of a chip, and units of {scope.target.name} share no memory; "
+                f"use queues there, or a target of {' or '.join(CHIPS)}"
+            )

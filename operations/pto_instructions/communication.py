@@ -1,4 +1,4 @@
-"""Communication between devices: puts and gets, signals, collectives. A run here has one device, so it refuses them."""
+"""Communication between devices: puts and gets, signals, collectives."""
 
 from __future__ import annotations
 

@@ -62,6 +62,9 @@ class LowerPtoToFlowPass(ModulePass):
     `protocol` says how pipes wait for free slots: as one of the chips, or `ideal`, for each slot by itself. `blocks`
     is how many blocks there are, `lanes` how many vector cores each has: by default 2, or 1 where no tile is shared
     and nothing asks for the number of a core; on a2a3 only where there are kernels of vector cores alone.
+
+    With several `devices` the rows of the first device are the first, and so on. An exported function then takes one
+    argument, the address of a table: a row of words of 64 bits for each device, which are its arguments.
     """
 
     name = "lower-pto-to-flow"
@@ -69,10 +72,13 @@ class LowerPtoToFlowPass(ModulePass):
     protocol: Behavior = "ideal"
     blocks: int = 1
     lanes: int | None = None
+    devices: int = 1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.blocks < 1 or self.lanes not in (None, 1, targets.LANES):
-            raise LoomError(f"blocks must be 1 or more, and lanes 1 or {targets.LANES}; correct the options")
+        if min(self.blocks, self.devices) < 1 or self.lanes not in (None, 1, targets.LANES):
+            raise LoomError(
+                f"blocks and devices must be 1 or more, and lanes 1 or {targets.LANES}; correct the options"
+            )
         for inner in walk(op):
             if isinstance(inner, OpenPipeOp | PipeUseOp):
                 raise refusal(
@@ -103,7 +109,7 @@ class _Program:
         self.kernels = self._kernels()
         self.ends = {core: self._ends(core) for core in _CORES}
         self.chip = self._chip()
-        self.machine = Machine(options.protocol, self._lanes(), options.blocks, self.chip)
+        self.machine = Machine(options.protocol, self._lanes(), options.blocks, options.devices, self.chip)
         self.taken: set[str] = set()
         """Names in the fabric that no kernel has there."""
 
@@ -114,7 +120,7 @@ class _Program:
         barriers = Barriers(self.machine)
         units = [self._units(core, plans[core], barriers) for core in _CORES]
         self._erase_unused_spaces(units)
-        fabric = flow.FabricOp("kernels", self.chip, 1 + self.machine.lanes, self.machine.blocks)
+        fabric = flow.FabricOp("kernels", self.chip, 1 + self.machine.lanes, self.machine.blocks * self.machine.devices)
         fabric.location = self.kernels[0].location
         made_here: list[Operation] = [flow.SpaceOp(GLOBAL_MEMORY, 0), *barriers.channels()]
         for member in made_here:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     UnrealizedConversionCastOp,
     VectorType,
+    i1,
     i64,
 )
 from xdsl.dialects.func import FuncOp
@@ -78,11 +79,14 @@ from .tile_operations import CONVERTER, TileOperations
 from .unused import erase_unused
 from .views import GLOBAL_MEMORY, SPACES, TENSOR_RANK, Declared, Number, View
 
-ARGUMENTS, POINTERS = "loom.arguments", "loom.pointers"
-"""Attributes of a function a host starts: the names of its arguments in the source, and what those that are pointers
-point to."""
+ARGUMENTS, POINTERS, TYPES = "loom.arguments", "loom.pointers", "loom.types"
+"""Attributes of a function a host starts: the names of its arguments in the source, what those that are pointers
+point to, and the types of the numbers that it gets."""
 
 _MIN_RANK = 2
+
+ARGUMENT_BYTES = 8
+"""Bytes of an argument in the table of several devices."""
 
 
 class KernelLowering:
@@ -104,6 +108,8 @@ class KernelLowering:
         self.emitter = Emitter(Block(), function)
         self.handles = Handles(self.emitter)
         self.lane = self._lane()
+        self._table = self._arguments_of_device()
+        self._taken = 0
         self.tiles = TileOperations(self.emitter, self.handles, machine.chip)
         self.pipes = Pipes(self.emitter, self.handles, core, machine, plans, self.lane, self.tiles.convert_push)
         self.instructions = Instructions(self.emitter, self.handles, self.tiles, self.spaces, self._bind)
@@ -116,6 +122,7 @@ class KernelLowering:
         entry = self.emitter.entry
         names: list[Attribute] = []
         pointers: list[Attribute] = []
+        types: list[Attribute] = []
         for place, argument in enumerate(self.function.body.block.args):
             own = argument.name_hint or str(place)
             if isinstance(argument.type, TileBufType):
@@ -126,6 +133,7 @@ class KernelLowering:
             self._argument(argument, own)
             names.append(StringAttr(own))
             pointers.append(pointed(argument.type) or UnitAttr())
+            types.append(self._type(argument))
         self._body(self.function.body.block)
         self.emitter.at = self.function
         self.emitter.append(flow.ReturnOp())
@@ -134,11 +142,15 @@ class KernelLowering:
         region = Region(entry)
         erase_unused(region)
         new = flow.FuncOp(name, region)
-        new.attributes |= {ARGUMENTS: ArrayAttr(names), POINTERS: ArrayAttr(pointers)}
+        new.attributes |= {ARGUMENTS: ArrayAttr(names), POINTERS: ArrayAttr(pointers), TYPES: ArrayAttr(types)}
         new.location = self.function.location
         return new
 
     # Arguments ---------------------------------------------------------------------------------
+
+    def _type(self, old: BlockArgument) -> Attribute:
+        """Return the type of the number that a host passes for an argument."""
+        return i64 if isinstance(old.type, IndexType) or pointed(old.type) is not None else lowered(old.type)
 
     def _argument(self, old: BlockArgument, name: str) -> None:
         entry = self.emitter.entry
@@ -148,12 +160,34 @@ class KernelLowering:
                 f"takes %{name} of type {old.type}, which a host cannot pass; take a pointer, and make the view in the "
                 "kernel",
             )
-        integer = isinstance(old.type, IndexType) or pointed(old.type) is not None
-        new = entry.insert_arg(i64 if integer else lowered(old.type), len(entry.args))
+        type = self._type(old)
+        new = entry.insert_arg(type, len(entry.args)) if self._table is None else self._from_table(type, self._table)
         new.name_hint = old.name_hint
         self.handles.values[old] = new
         if isinstance(old.type, IndexType):
             self.handles.values[old] = self.emitter.make(arith.IndexCastOp(new, IndexType()))
+
+    def _arguments_of_device(self) -> Number | None:
+        """Return the address of the arguments of the core's device; None if it is the only one."""
+        machine = self.machine
+        if machine.devices == 1:
+            return None
+        table = self.emitter.entry.insert_arg(i64, 0)
+        row = self.emitter.integer(self.emitter.make(flow.CoordinateOp("y", IndexType())))
+        count = sum(not isinstance(argument.type, TileBufType) for argument in self.function.body.block.args)
+        return self.emitter.add(
+            table, self.emitter.multiply(self.emitter.divide(row, machine.blocks), count * ARGUMENT_BYTES)
+        )
+
+    def _from_table(self, type: Attribute, table: Number) -> SSAValue:
+        """Return the next argument of the core's device."""
+        address = self.emitter.add(table, self._taken * ARGUMENT_BYTES)
+        self._taken += 1
+        stored = IntegerType(8) if type == i1 else type
+        value = self.emitter.make(
+            flow.TileGetOp(self.emitter.tile(View(GLOBAL_MEMORY, stored, address, (1,), (1,))), stored)
+        )
+        return self.emitter.make(arith.TruncIOp(value, i1)) if type == i1 else value
 
     def _own_tile(self, old: BlockArgument, name: str) -> None:
         """Place a tile argument in a space of its own, which starts as zeros."""
@@ -310,7 +344,10 @@ class KernelLowering:
     def _place(self, op: GetBlockIdxOp | GetBlockNumOp | GetSubBlockIdxOp | GetSubBlockNumOp) -> SSAValue:
         match op:
             case GetBlockIdxOp():
-                return self.emitter.integer(self.emitter.make(flow.CoordinateOp("y", IndexType())))
+                row = self.emitter.integer(self.emitter.make(flow.CoordinateOp("y", IndexType())))
+                if self.machine.devices == 1:
+                    return row
+                return self.emitter.value(self.emitter.remainder(row, self.machine.blocks))
             case GetBlockNumOp():
                 return self.emitter.constant(self.machine.blocks)
             case GetSubBlockIdxOp():

@@ -22,7 +22,7 @@ from ...dialects.pto.attributes import ReluPreModeAttr
 from ...dialects.pto.instructions import InstructionOp
 from ...dialects.pto.registers import LocalArrayType
 from ...dialects.pto.types import PtrType, TileBufType, element_bytes
-from . import generated_tiles, indexed_moves, merging, partial_tiles, quantized_blocks, scaled_products
+from . import communication, generated_tiles, indexed_moves, merging, partial_tiles, quantized_blocks, scaled_products
 from .handles import lowered
 from .instruction_context import Instructions, given, row_major
 from .views import Number, View
@@ -50,8 +50,8 @@ def lower_instruction(kernel: Instructions, op: InstructionOp) -> None:
 
 
 def _reason(name: str) -> str:
-    if name.startswith("comm.") or "async" in name:
-        return "needs several devices, and a run here has one; run the kernel without it"
+    if "async" in name:
+        return "moves data to a cache, which has no counterpart in `flow`; run the kernel without it"
     if name.startswith(("sync.", "set_cross", "wait_cross", "set_intra", "wait_intra")):
         return "orders cores by flags, which has no counterpart in `flow`; use pipes or pto.syncall"
     return "has no counterpart in `flow`; use operations on tiles and pipes, arith, math and scf"
@@ -323,5 +323,6 @@ _LOWERINGS: Mapping[str, Callable[[Instructions, InstructionOp], None]] = {
     },
     "taxpy": _add_product,
     "taddrelu": _add_rectified,
+    **communication.LOWERINGS,
 }
 """The instructions that run, by the name of the row."""

@@ -85,6 +85,8 @@ class Machine:
     lanes: int
     """Vector cores of a block."""
     blocks: int
+    devices: int
+    """Each has all blocks, and a part of global memory of its own; several get their arguments from a table there."""
     chip: str
     """Whose memories and data paths the program has: also those of a program for ideal pipes."""
 

@@ -43,14 +43,17 @@ class ChannelCounts(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A core that waits at an operation of a channel."""
+    """A core that waits at an operation of a channel, or rests until others have changed shared memory."""
 
     unit: int
     channel: int
     action: str
-    """"acquire", "wait" or "drain"."""
+    """"acquire", "wait" or "drain", or "rest", which has no channel."""
     where: int
     task: int
+    found: int = 0
+    wanted: int = 0
+    """What a resting core has found in memory, and what it compares that with."""
 
 
 class Chip:
@@ -69,6 +72,8 @@ class Chip:
                 first : first + int(record["region_count"])
             ].tolist():
                 self.class_of[y : y + rows * y_step : y_step, x : x + columns * x_step : x_step] = number
+        self.blocks = self.height
+        """The rows of a device; the rest are other devices' blocks."""
         self.ordinal = np.zeros(shape, np.int64)
         """The number of each core in its class, by rows of the grid."""
         self.column = np.zeros(shape, np.int64)
@@ -97,7 +102,12 @@ class Chip:
     def unit_name(self, unit: int) -> str:
         """Return the name of a core in messages."""
         y, x = divmod(int(unit), self.width)
-        return f"block {y} {'AIC' if x == 0 else f'AIV{x - 1}'}"
+        return f"{self.row_name(y)} {'AIC' if x == 0 else f'AIV{x - 1}'}"
+
+    def row_name(self, y: int) -> str:
+        """Return the name of a row of the grid in messages."""
+        device, block = divmod(y, self.blocks)
+        return f"block {block}" if self.blocks == self.height else f"device {device} block {block}"
 
     @cached_property
     def sides(self) -> list[tuple[Side, Side]]:

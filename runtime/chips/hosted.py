@@ -231,6 +231,14 @@ class HostedChip:
 
     # Cores
 
+    def divide(self, devices: int) -> None:
+        """Name the rows of the grid as the blocks of so many devices."""
+        self.chip.blocks = self.chip.height // devices
+
+    def row_name(self, y: int) -> str:
+        """Return the name of a row of the grid in messages."""
+        return self.chip.row_name(y)
+
     @property
     def printed_tiles(self) -> Sequence[PrintedTile]:
         """The tiles that cores have printed."""

@@ -25,12 +25,27 @@ def waits(
 
     `counts` returns the state of a channel on a row; `active` the launch tasks of a core that have not begun.
     """
+    resting = [each for each in waiting if each.action == "rest"]
+    waiting = [each for each in waiting if each.action != "rest"]
     alike: dict[tuple[int, str, int, Waiting], list[Waiting]] = {}
     for each in sorted(waiting, key=lambda each: (each.channel, each.unit)):
         y = each.unit // chip.width
         cls, text = int(chip.class_of.ravel()[each.unit]), lacks(chip, each, counts(each.channel, y))
         alike.setdefault((cls, text, each.channel, each._replace(unit=0)), []).append(each)
-    return [_node(chip, cls, text, same, counts, active) for (cls, text, _, _), same in alike.items()]
+    found = [_node(chip, cls, text, same, counts, active) for (cls, text, _, _), same in alike.items()]
+    return found + [_at_rest(chip, each) for each in resting]
+
+
+def _at_rest(chip: Chip, wait: Waiting) -> wait_graph.Wait:
+    """Return the wait of a core for a number in shared memory that nothing changes any more."""
+    task = chip.text(chip.tables["tasks"]["name"][wait.task])
+    place = chip.where(wait.where)
+    text = (
+        f"@{task} waits for a signal{f' ({place})' if place else ''}, which is {wait.found} where it is compared with "
+        f"{wait.wanted}, and nothing changes it any more"
+    )
+    y, x = divmod(wait.unit, chip.width)
+    return wait_graph.Wait(int(chip.class_of[y, x]), np.array([(x, y)]), text, place, held=True)
 
 
 def _node(

@@ -172,6 +172,21 @@ void wake(struct chip_row *row, struct channel *channel, bool producers) {
     }
 }
 
+/* Lets the cores that rest go on, once in each turn of the rows, the first of them first. */
+static void wake_resting(struct chip_row *row) {
+    if (row->turn == row->chip->turn) {
+        return;
+    }
+    row->turn = row->chip->turn;
+    for (uint32_t k = row->unit_count; k-- > 0;) {
+        struct unit *unit = &row->units[k];
+        if (unit->is_resting) {
+            unit->is_resting = false;
+            *(struct unit **)row_grow(row, &row->woken, sizeof unit) = unit;
+        }
+    }
+}
+
 /* How a run ends, as runtime/engine.py has it. */
 enum { RUN_DONE, RUN_BUDGET, RUN_ERROR, RUN_NO_MEMORY };
 
@@ -180,6 +195,7 @@ static int run_row(struct chip_row *row) {
     if (row->has_error) {
         return RUN_ERROR;
     }
+    wake_resting(row);
     for (;;) {
         if (row->running == NULL) {
             struct unit *unit = row->running = next_unit(row);
@@ -233,7 +249,8 @@ static bool make_units(struct chip *chip, struct chip_row *row, uint32_t y) {
         }
         struct unit *unit = &row->units[place++];
         *unit = (struct unit){.number = (uint32_t)first + x, .class = (uint32_t)class,
-                              .column = (uint32_t)chip->column[first + x], .task = NO_TASK};
+                              .column = (uint32_t)chip->column[first + x], .task = NO_TASK,
+                              .rests_at = NOWHERE};
         row->unit_at[x] = unit;
         unit->launched = calloc(chip->tables.classes[class].task_count + 1, 1);
         if (unit->launched == NULL) {
@@ -418,6 +435,7 @@ EXPORT bool chip_is_active(const struct chip *chip, uint32_t unit, uint32_t task
 EXPORT void chip_begin(struct chip *chip) {
     atomic_store(&chip->cursor, 0);
     atomic_store(&chip->error_row, UINT32_MAX);
+    chip->turn++;
     for (uint32_t y = 0; y < chip->height; y++) {
         struct chip_row *row = &chip->rows[y];
         for (uint32_t k = 0; k < row->unit_count; k++) {
@@ -432,6 +450,13 @@ EXPORT void chip_begin(struct chip *chip) {
 static int run_rows(struct chip *chip, uint32_t *at, uint64_t steps, jmp_buf *without_memory) {
     for (;;) {
         uint32_t y = *at == UINT32_MAX ? atomic_fetch_add(&chip->cursor, 1) : *at;
+        if (y >= chip->height && chip->has_progress && atomic_load(&chip->error_row) == UINT32_MAX) {
+            chip->has_progress = false;
+            chip->turn++;
+            atomic_store(&chip->cursor, 0);
+            *at = UINT32_MAX;
+            continue;
+        }
         if (y >= chip->height || y > atomic_load(&chip->error_row)) {
             *at = UINT32_MAX;
             return RUN_DONE;
@@ -505,17 +530,27 @@ EXPORT void chip_clear(struct chip *chip, uint32_t y, uint32_t which) {
     }
 }
 
-/* Writes channel, action, source place and task of a core that waits; returns false for one that does not. */
+/* Writes core, channel, action, source place and task of a core that waits, and what one that rests has compared;
+ * returns false for one that does neither. */
 EXPORT bool chip_waiting(const struct chip *chip, uint32_t y, uint32_t place, int64_t *values) {
     const struct unit *unit = &chip->rows[y].units[place];
+    values[0] = unit->number;
+    values[4] = unit->task;
+    values[5] = values[6] = 0;
+    if (unit->is_resting) {
+        values[1] = NO_ROW;
+        values[2] = RESTS;
+        values[3] = unit->use->where[unit->pc - 1];
+        values[5] = unit->found;
+        values[6] = unit->wanted;
+        return true;
+    }
     if (unit->waits_at == NULL) {
         return false;
     }
-    values[0] = unit->number;
     values[1] = unit->waits_at->number;
     values[2] = unit->action;
     values[3] = unit->use->where[unit->pc];
-    values[4] = unit->task;
     return true;
 }
 

@@ -159,8 +159,8 @@ struct channel {
 
 /* Cores */
 
-enum { NO_TASK = -1, WANTS_STEP = UINT32_MAX };
-enum { WAITS_ACQUIRE, WAITS_WAIT, WAITS_DRAIN };
+enum { NO_TASK = -1, WANTS_STEP = UINT32_MAX, NOWHERE = UINT32_MAX };
+enum { WAITS_ACQUIRE, WAITS_WAIT, WAITS_DRAIN, RESTS };
 
 struct chip_use {
     const struct instruction_row *code;
@@ -180,6 +180,9 @@ struct unit {
     uint64_t register_room, tile_room;
     struct channel *waits_at;
     uint32_t action, member;
+    bool is_resting;
+    uint32_t rests_at;      /* the place at which it rested last, NOWHERE if something has ended that since */
+    int64_t found, wanted;  /* what it compared there */
     uint64_t steps_left;
     uint8_t *launched;      /* of each task of the class: if it has to begin */
     uint32_t launch_count;
@@ -200,6 +203,7 @@ struct chip_row {
     struct chip *chip;
     uint32_t y;
     bool is_made;
+    uint32_t turn;
     struct unit *units;
     uint32_t unit_count;
     struct unit **unit_at;       /* by column of the grid */
@@ -237,10 +241,12 @@ struct chip {
     uint32_t *columns;      /* cores of each class in a row */
     atomic_uint cursor, error_row;
     atomic_bool without_memory;
+    uint32_t turn;          /* rows take turns, on one thread, as long as cores rest and others do something */
+    bool has_progress;
 };
 
 /* How a core stops. */
-enum { CORE_ENDED, CORE_WAITS, CORE_PAUSED, CORE_WANTS_STEPS, CORE_FAILED };
+enum { CORE_ENDED, CORE_WAITS, CORE_PAUSED, CORE_RESTS, CORE_WANTS_STEPS, CORE_FAILED };
 
 /* chip.c */
 void *row_allocate(struct chip_row *row, uint64_t count, uint64_t size);

@@ -20,7 +20,7 @@ from ..chips.records import RECORD
 from ..engine import BUDGET, DONE, ERROR
 from ..places import Array
 from ..tables.format import ACCUMULATES, SECTIONS
-from ..tables.instructions import ELEMENTS
+from ..tables.instructions import CONTROL_NUMBER, ELEMENTS
 from . import library
 
 SECTIONS_READ = (
@@ -29,7 +29,7 @@ SECTIONS_READ = (
 )  # fmt: skip
 """Sections in the order of CHIP_SECTIONS in chip.h."""
 
-ACTIONS = ("acquire", "wait", "drain")
+ACTIONS = ("acquire", "wait", "drain", "rest")
 
 NO_MEMORY = 3
 """How a run ends without memory, beside those of `engine`."""
@@ -79,7 +79,8 @@ class ChipCore:
     """A machine of cores. With `prompt` a core lets the others go first after every entry that it has pushed.
 
     `threads` run its rows, each row on one of them, once there are `parallel_from` steps to take. Programs that add to
-    what other rows may add to have one thread, so that sums do not depend on who comes first. Without enough memory,
+    what other rows may add to, or wait for what other rows write, have one thread, so that nothing depends on who comes
+    first. Without enough memory,
     making and running it raise MemoryError.
     """
 
@@ -91,7 +92,8 @@ class ChipCore:
         self.spaces = spaces
         self._library = _declared(library.load())
         tables = chip.tables
-        if (tables["tile_applies"]["options"] & ACCUMULATES).any():
+        rests = (tables["code"]["op"] == CONTROL_NUMBER["rest"]).any()
+        if rests or (tables["tile_applies"]["options"] & ACCUMULATES).any():
             threads = 1
         self._rows = np.full(max(1, min(threads, chip.height)), NO_ROW_YET, np.uint32)
         """The row of the grid that each thread is in the middle of."""
@@ -255,12 +257,12 @@ class ChipCore:
     def waiting(self) -> Sequence[Waiting]:
         """Return the cores that wait."""
         found: list[Waiting] = []
-        values = np.zeros(5, np.int64)
+        values = np.zeros(7, np.int64)
         for row in range(self.chip.height):
             for place in range(self._library.chip_units(self._handle, row)):
                 if self._library.chip_waiting(self._handle, row, place, values.ctypes.data):
-                    unit, channel, action, where, task = values.tolist()
-                    found.append(Waiting(unit, channel, ACTIONS[action], where, task))
+                    unit, channel, action, where, task, *compared = values.tolist()
+                    found.append(Waiting(unit, channel, ACTIONS[action], where, task, *compared))
         return found
 
     def counts(self, channel: int, row: int) -> ChannelCounts:

@@ -220,6 +220,21 @@ int run_core(struct chip_row *row, struct unit *unit) {
             }
             ip++;
             break;
+        case I_rest:
+            HERE;
+            if (r[ip->a] != 0) {
+                unit->rests_at = NOWHERE;
+                ip++;
+                break;
+            }
+            /* To rest again where it has just rested is no progress. */
+            row->chip->has_progress |= unit->rests_at != unit->pc;
+            unit->rests_at = unit->pc;
+            unit->found = r[ip->b];
+            unit->wanted = r[ip->c];
+            unit->is_resting = true;
+            ip++;
+            STOP(CORE_RESTS);
 #define UNARY(number, name)                                                                                            \
         case number:                                                                                                   \
             r[ip->a] = name(r[ip->b]);                                                                                 \

@@ -13,7 +13,7 @@
 
 /* Those of cores of chips alone */
 #define CHIP_CONTROL(I)                                                                                                \
-    I(tile) I(tile_apply) I(tile_print) I(tile_get) I(acquire) I(commit) I(wait) I(release) I(drain)
+    I(tile) I(tile_apply) I(tile_print) I(tile_get) I(acquire) I(commit) I(wait) I(release) I(drain) I(rest)
 
 /* A tick that is counted; loads and stores of elements whose address is known, and those that races are looked for at;
  * operations by the short way that they may take. What stands for several instructions, which are left where they are: a

@@ -78,6 +78,10 @@ class Core:
         self.pc = 0
         self.waits_at: tuple[Channel, str, int] | None = None
         """The channel and action for which it waits, and its place there."""
+        self.rests_at: int | None = None
+        """The place behind the instruction at which it rested last, if nothing has ended that since."""
+        self.compares: tuple[int, int] = (0, 0)
+        """What it found there, and what it wants."""
         self.steps_left = 0
 
     # What instructions ask
@@ -159,6 +163,9 @@ class Row:
         self.woken: list[Core] = []
         self.paused: deque[Core] = deque()
         """Cores that let all others go on first."""
+        self.resting: list[Core] = []
+        """Cores that go on in the next turn of the row."""
+        self.turn = 0
         self.running: Core | None = None
         self.findings: list[Any] = []
         self.known: set[tuple[int, ...]] = set()
@@ -177,6 +184,11 @@ class Row:
 
     def run(self) -> bool:
         """Run until nothing can happen; return True if steps are wanting before."""
+        if self.turn != self.machine.turn:
+            self.turn = self.machine.turn
+            # The first of them goes on first.
+            self.woken += sorted(self.resting, key=lambda core: -core.unit)
+            self.resting = []
         while True:
             if self.running is None:
                 self.running = self._next()
@@ -219,7 +231,7 @@ class Row:
                 operands = [core.registers[place] for place in (b, c, a)[: len(SCALARS[op - FIRST_SCALAR].kinds)]]
                 core.registers[a] = SCALAR_FUNCTIONS[op - FIRST_SCALAR](*operands)
             elif INSTRUCTIONS[op](core, a, b, c):
-                return core.task is None or core.waits_at is not None or core in self.paused
+                return core.task is None or core.waits_at is not None or core in self.paused or core in self.resting
 
     def wake(self, channel: Channel, *, producers: bool) -> None:
         """Wake the cores at an end of a channel that wait and need not any more."""
@@ -247,22 +259,35 @@ class Cores:
         self.rows = [Row(self, y) for y in range(chip.height)]
         self.budget = self.steps = self.task_runs = 0
         self.is_limited = False
+        self.turn = 0
+        """Rows take turns as long as cores rest and others do something."""
+        self.has_progress = False
+        self._is_running = False
         self._error: Any = None
         self._place: Core | None = None
 
     def run(self, steps: int) -> int:
         """Run about so many steps more, or until nothing can happen."""
         self.budget = steps
+        if not self._is_running:
+            self._is_running = True
+            self.turn += 1
         with np.errstate(all="ignore"):
-            for row in self.rows:
-                try:
-                    if row.run():
-                        self._place = row.running
-                        return BUDGET
-                except Stopped as stopped:
-                    self._error = stopped.record
-                    return ERROR
-        return DONE
+            while True:
+                for row in self.rows:
+                    try:
+                        if row.run():
+                            self._place = row.running
+                            return BUDGET
+                    except Stopped as stopped:
+                        self._error = stopped.record
+                        self._is_running = False
+                        return ERROR
+                if not self.has_progress:
+                    self._is_running = False
+                    return DONE
+                self.has_progress = False
+                self.turn += 1
 
     def limit(self, steps: int | None) -> None:
         """Let each core take so many steps from now on."""
@@ -327,6 +352,10 @@ class Cores:
         found: list[Waiting] = []
         for row in self.rows:
             for core in row.cores.values():
+                if core in row.resting:
+                    assert core.task is not None
+                    where = core.code().where[core.pc - 1]
+                    found.append(Waiting(core.unit, NONE, "rest", where, core.task, *core.compares))
                 if core.waits_at is not None:
                     assert core.task is not None
                     channel, action, _ = core.waits_at
@@ -607,6 +636,19 @@ def drain(core: Core, a: int, b: int, c: int) -> bool:
     """Take the outstanding credits, or wait for them."""
     channel, member = core.end_of(core.code().slots[a], producing=True)
     return False if channel.drain(member) else _suspend(core, channel, "drain", member)
+
+
+def rest(core: Core, a: int, b: int, c: int) -> bool:
+    """Let all other cores go on, unless a condition holds. To rest again where it has just rested is no progress."""
+    machine = core.row.machine
+    if core.registers[a]:
+        core.rests_at = None
+        return False
+    machine.has_progress |= core.rests_at != core.pc
+    core.rests_at = core.pc
+    core.compares = core.registers[b], core.registers[c]
+    core.row.resting.append(core)
+    return True
 
 
 def _none(core: Core, a: int, b: int, c: int) -> bool:

@@ -90,6 +90,7 @@ CONTROL = (
     "wait",  # a = number of the next entry of the consumer's channel of slot b
     "release",  # an entry of the consumer's channel of slot a
     "drain",  # wait for the credits still to come of the producer's channel of slot a
+    "rest",  # until other cores have done something, unless register a is not 0; b is compared with c
 )
 """The other operations, by number. `a`, `b` and `c` are the operands."""
 
@@ -112,6 +113,7 @@ OPERANDS: dict[str, str] = {
     "print": "sr.", "directive": "srr", "timestamp": "w..", "set_exception_mask": "r..", "check_exceptions": "s..",
     "fail": "..s", "tile": "Drs", "tile_apply": "s..", "tile_print": "ds.", "tile_get": "wd.", "acquire": "ws.",
     "commit": "s..", "wait": "ws.", "release": "s..", "drain": "s..",
+    "rest": "rrr",
 }  # fmt: skip
 """Roles of a, b and c of each: a register that is read (r), written (w) or both (m), with those behind it where there
 are several; a descriptor that is read (d), written (D) or both (M); a slot (s); a row of `costs` (t); 0 or 1 (x); a

@@ -175,3 +175,20 @@ def test_other_numbers_of_slots(run_loom: Run) -> None:
     assert own.startswith("  slot_num = 2: 4096 bytes, sync period 1, 2 of 4 pushes wait, safe, ")
     assert re.search(r", \d+ cycles, cores wait \d+ in all \(estimate\) \(as it is\)$", own)
     one_error(run_loom("pto", "check", EXAMPLES / "rows_split.pto", "--slots", "--json"), "leave out --json")
+
+
+def test_several_devices(run_loom: Run, tmp_path: Path) -> None:
+    """A value for each device, with commas or its number; arrays of other devices; a file for each, or one for all."""
+    x = np.arange(128, dtype=np.float32).reshape(2, 64)
+    for device, part in enumerate(x):
+        np.save(tmp_path / f"x{device}.npy", part)
+    flags = ["--devices", "2", "--set", f"x={tmp_path}/x{{device}}.npy", "--set", "next=out@1,out@0"]
+    flags += ["--get", f"twice={tmp_path}/twice{{device}}.npy", "--get", f"out={tmp_path}/out.npy"]
+    outcome = run_loom("pto", "run", EXAMPLES / "ring.pto", *flags, "--set", "told=signal@1,signal@0")
+    assert (outcome.status, outcome.err, outcome.out) == (0, "", "")
+    for device in range(2):
+        assert (np.load(tmp_path / f"twice{device}.npy") == 2 * x[1 - device]).all()
+    assert (np.load(tmp_path / "out.npy") == x[::-1]).all()
+    outcome = run_loom("pto", "run", EXAMPLES / "ring.pto", *flags, "--set", "told=signal@0,signal@0")
+    assert outcome.status == 1
+    assert "device 1 block 0 AIV0: @ring waits for a signal" in outcome.err

@@ -6,11 +6,11 @@ from __future__ import annotations
 class Barrier:
     """The barrier of the cores of a program, and the arrays that have been written."""
 
-    def __init__(self, cores: int) -> None:
+    def __init__(self, cores: int, written: set[str] | None = None) -> None:
         self.cores = cores
         self.rounds: list[dict[int, int]] = []
         self.taken: dict[int, int] = {}
-        self.written: set[str] = set()
+        self.written: set[str] = set() if written is None else written
 
     def arrive(self, core: int, step: int) -> int:
         """Note that a core has come to its next barrier; return which one that is."""

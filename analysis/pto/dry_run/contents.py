@@ -40,7 +40,7 @@ class Contents:
 
     def name(self, tile: Tile) -> str:
         """Return the name of the memory of a tile, unique in the program."""
-        return f"{self._trace.cores[self._core]} {tile.space.value}"
+        return self._trace.cores[self._core].memory(tile.space.value)
 
     def write(self, tile: Tile, signature: object) -> None:
         """Record that the valid part of a tile has been written; what it covers whole is gone."""

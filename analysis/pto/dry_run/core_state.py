@@ -15,6 +15,7 @@ from ....dialects.pto.internal_pipes import (
 from .barrier import Barrier
 from .channels import Channel
 from .contents import Contents
+from .global_memory import GlobalMemory
 from .program import Program
 from .trace import Access, Core, Kind, Problem, Step, Trace
 
@@ -43,6 +44,7 @@ class CoreState:
         barrier: Barrier,
         arrays: Mapping[str, Any],
         max_steps: int,
+        memory: GlobalMemory | None = None,
     ) -> None:
         self.program = program
         self.trace = trace
@@ -55,6 +57,8 @@ class CoreState:
         self.barrier = barrier
         self.arrays = arrays
         self.max_steps = max_steps
+        self.global_memory = memory
+        """Where arrays are; None if there is only one device."""
         self.memory = Contents(trace, core)
         self.values: dict[SSAValue, Any] = {}
         self.opened: dict[str, InitializePipeOp] = {}

@@ -24,6 +24,7 @@ from ....dialects.pto.kernels import (
 from ....dialects.pto.tiles import TileOperation
 from ....dialects.pto.types import PtrType
 from ..schedules import folded
+from .communication import Communication
 from .core_state import TooLong, Undecided, Waiting
 from .memory_operations import MemoryOperations
 from .ordering import BUFFERS, FLAGS, OF_CORES, OF_PIPES, WITHOUT_EFFECT, OrderingOperations
@@ -33,7 +34,7 @@ from .values import Pointer, Tile, View
 MAX_ITERATIONS = 1 << 20
 
 
-class CoreRun(MemoryOperations, PipeOperations, OrderingOperations):
+class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communication):
     """One core at its program."""
 
     # -----------------------------------------------------------------------------------------
@@ -215,6 +216,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations):
         **MemoryOperations.HANDLERS,
         **PipeOperations.HANDLERS,
         **OrderingOperations.HANDLERS,
+        **Communication.HANDLERS,
         arith.ConstantOp: _constant,
         GetBlockIdxOp: _index,
         GetBlockNumOp: _index,
@@ -225,6 +227,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations):
     WAITING: ClassVar[Mapping[type[Operation], Callable[[Any, Any], Waiting]]] = {
         **PipeOperations.WAITING,
         **OrderingOperations.WAITING,
+        **Communication.WAITING,
         scf.ForOp: _for,
         scf.IfOp: _if,
         scf.WhileOp: _while,

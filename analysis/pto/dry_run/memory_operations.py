@@ -54,7 +54,8 @@ class MemoryOperations(CoreState):
         if isinstance(pointer, Pointer):
             known = pointer.offset is not None and offset is not None and size is not None
             moved = pointer.offset + offset * size if known else None  # type: ignore[operator]
-            self.values[op.result] = Pointer(pointer.array, moved)
+            found = Pointer(pointer.array, moved)
+            self.values[op.result] = found if self.global_memory is None else self.global_memory.placed(found)
 
     def _tensor(self, op: MakeTensorViewOp) -> None:
         pointer = self.values.get(op.ptr)

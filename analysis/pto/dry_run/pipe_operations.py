@@ -109,7 +109,7 @@ class PipeOperations(CoreState):
         if isinstance(tile, Tile):
             split = op.split_axis != pipe_protocol.NO_SPLIT
             part = (self.lane,) if split and self.kind is KernelKind.VECTOR else ()
-            self.memory.write(tile, hash((ring.name, self.place.block, position, *part)))
+            self.memory.write(tile, hash((ring.name, self.place.device, self.place.block, position, *part)))
 
     def _check_entry(self, op: TPopOp | TPopSignalOp, ring: Ring, entry: Entry, tile: Tile) -> None:
         """Report an entry whose valid columns, or whose rows together, are not those that are popped."""

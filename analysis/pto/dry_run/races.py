@@ -8,9 +8,10 @@ flags, each of its pipes is a thread, and instructions are issued behind all sca
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from xdsl.ir import Operation
 
@@ -54,6 +55,7 @@ class _Timed:
 def races(trace: Trace, ignored: frozenset[str] = frozenset()) -> Iterator[Race]:
     """Yield the races of a trace, one for each pair of operations; `ignored` are memories that are left out."""
     by_memory: dict[str, list[_Timed]] = defaultdict(list)
+    _loosen(trace)
     for timed in _timed(trace):
         if timed.access.memory not in ignored:
             by_memory[timed.access.memory].append(timed)
@@ -70,7 +72,7 @@ def races(trace: Trace, ignored: frozenset[str] = frozenset()) -> Iterator[Race]
                 if left < 0:
                     return
                 first, second = (other, timed) if other.index < timed.index else (timed, other)
-                same_block = trace.cores[first.step.core].block == trace.cores[second.step.core].block
+                same_block = trace.cores[first.step.core][::2] == trace.cores[second.step.core][::2]
                 key = first.step.op, second.step.op, same_block
                 if key in seen or not _may_race(first, second):
                     continue
@@ -79,6 +81,28 @@ def races(trace: Trace, ignored: frozenset[str] = frozenset()) -> Iterator[Race]
                     seen |= {key, (key[1], key[0], same_block)}
                     yield Race(memory, first.step, second.step, byte, (first.access.writes, second.access.writes))
             active.append(timed)
+
+
+def _loosen(trace: Trace) -> None:
+    """Let waits for signals be behind those changes alone that they are behind in every order."""
+    signals = trace.signals
+    if not signals.awaits:
+        return
+    told = {change.step for signal in signals.of.values() for change in signal.changes}
+    asked = {wait.step for wait in signals.awaits}
+    clocks: dict[int, _Clock] = {}
+    places: dict[int, tuple[int, int]] = {}
+    for index, _, thread, at, clock in _moments(trace):
+        if index in told:
+            before = list(clock())
+            before[thread] = at
+            clocks[index] = tuple(before)
+        if index in asked:
+            places[index] = thread, at
+    for wait in signals.awaits:
+        thread, at = places[wait.step]
+        behind = {step for step in told if clocks[step][thread] >= at}
+        trace.steps[wait.step].after = wait.needs(signals.of[wait.place], behind)
 
 
 def _may_race(first: _Timed, second: _Timed) -> bool:
@@ -93,8 +117,30 @@ def _may_race(first: _Timed, second: _Timed) -> bool:
     return not first.is_before(second) and not second.is_before(first)
 
 
+class _Moment(NamedTuple):
+    """A step with its place in its thread, and, asked at once, the places in all threads that happen before it."""
+
+    number: int
+    step: Step
+    thread: int
+    at: int
+    clock: Callable[[], _Clock]
+
+
 def _timed(trace: Trace) -> Iterator[_Timed]:
     """Yield the accesses whose order matters, in the order of the trace."""
+    explicit_cores = trace.explicit - trace.unknown_order
+    for index, step, thread, at, clock in _moments(trace):
+        for access in step.accesses:
+            is_local = access.memory.startswith("block ")
+            is_unordered = step.core not in explicit_cores if is_local else trace.orders_cores
+            if access.region is None or access.region.is_empty or is_unordered:
+                continue
+            yield _Timed(step, access, access.region, index, thread, at, clock())
+
+
+def _moments(trace: Trace) -> Iterator[_Moment]:
+    """Yield the steps of a trace with their clocks."""
     explicit_cores = trace.explicit - trace.unknown_order
     threads: dict[tuple[int, HardwarePipe | None], int] = {}
     pipes_of: dict[int, list[int]] = defaultdict(list)
@@ -140,10 +186,11 @@ def _timed(trace: Trace) -> Iterator[_Timed]:
             released[index] = tuple(clock)
         if joined:
             snapshots.pop(thread, None)
-        for access in step.accesses:
-            is_local = access.memory.startswith("block ")
-            if access.region is None or access.region.is_empty or (not explicit if is_local else trace.orders_cores):
-                continue
-            if thread not in snapshots:
-                snapshots[thread] = tuple(clock)
-            yield _Timed(step, access, access.region, index, thread, clock[thread], snapshots[thread])
+        yield _Moment(index, step, thread, clock[thread], partial(_snapshot, snapshots, thread, clock))
+
+
+def _snapshot(snapshots: dict[int, _Clock], thread: int, clock: list[int]) -> _Clock:
+    """Return the clock of a thread, the same object as long as nothing of another thread has come in."""
+    if thread not in snapshots:
+        snapshots[thread] = tuple(clock)
+    return snapshots[thread]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .barrier import Barrier
 from .channels import Channel
 from .core_state import TooLong, Undecided
 from .cores import CoreRun
+from .global_memory import GlobalMemory
 from .program import Program
 from .trace import Core, Trace
 from .values import Pointer
@@ -19,27 +20,36 @@ MAX_STEPS = 60_000
 
 def dry_run(
     program: Program,
-    arguments: Mapping[str, int | Pointer],
+    arguments: Sequence[Mapping[str, int | Pointer]],
     *,
     blocks: int = 1,
     arrays: Mapping[str, Any] | None = None,
     max_steps: int = MAX_STEPS,
+    memory: GlobalMemory | None = None,
 ) -> Trace:
-    """Return the trace of a program: its arguments by name, `arrays` with what is in those that it may read.
+    """Return the trace of a program: its arguments by name, of each device, `arrays` with what is in those that it may
+    read, and `memory` with where these are, if there are several devices.
 
     It is incomplete where control depends on an unknown number, where cores wait forever, or behind `max_steps` steps.
     """
     kinds = program.kinds()
     columns = [0, *range(1, 1 + program.lanes)]
     present = [column for column in columns if ("cube" if column == 0 else "vector") in {kind.value for kind in kinds}]
-    trace = Trace([Core(block, column) for block in range(blocks) for column in present])
-    barrier = Barrier(len(trace.cores))
-    channels: list[dict[str, Channel]] = [program.channels() for _ in range(blocks)]
+    devices: Sequence[int | None] = [None] if memory is None else range(len(arguments))
+    trace = Trace(
+        [Core(block, column, device) for device in devices for block in range(blocks) for column in present]
+    )  # fmt: skip
+    written: set[str] = set()
+    barriers = [Barrier(blocks * len(present), written) for _ in devices]
+    channels: list[list[dict[str, Channel]]] = [[program.channels() for _ in range(blocks)] for _ in devices]
     cores = [
-        CoreRun(program, trace, number, blocks, channels[core.block], barrier, arrays or {}, max_steps)
+        CoreRun(
+            program, trace, number, blocks, channels[core.device or 0][core.block], barriers[core.device or 0],
+            arrays or {}, max_steps, memory,
+        )
         for number, core in enumerate(trace.cores)
-    ]
-    running = {number: core.run(arguments) for number, core in enumerate(cores)}
+    ]  # fmt: skip
+    running = {number: core.run(arguments[core.place.device or 0]) for number, core in enumerate(cores)}
     try:
         while running:
             before = len(trace.steps), len(running)

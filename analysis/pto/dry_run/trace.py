@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from xdsl.ir import Operation
 
 from ....dialects.pto.attributes import HardwarePipe
+from .signals import Signals
 from .values import Region
 
 Kind: TypeAlias = Literal[
@@ -23,10 +24,16 @@ class Core(NamedTuple):
 
     block: int
     column: int
+    device: int | None = None
+    """None if there is only one."""
 
     def __str__(self) -> str:
         """Return its name in messages."""
-        return f"block {self.block} {self.name}"
+        return f"{'' if self.device is None else f'device {self.device} '}block {self.block} {self.name}"
+
+    def memory(self, space: str) -> str:
+        """Return the name of one of its memories, which begins with its block."""
+        return f"block {self.block} {self.name}{'' if self.device is None else f' of device {self.device}'} {space}"
 
     @property
     def name(self) -> str:
@@ -97,6 +104,8 @@ class Trace:
     """The cores that order their pipes also by what a dry run does not follow."""
     orders_cores: bool = False
     """True if the program orders its cores also by what a dry run does not follow."""
+    signals: Signals = field(default_factory=Signals)
+    """What cores of several devices tell each other."""
     explicit: set[int] = field(default_factory=set[int])
     """The cores whose program orders its pipes by flags; the pipes of the others are ordered by the compiler."""
 
