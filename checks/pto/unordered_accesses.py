@@ -9,14 +9,17 @@ from ...analysis.pto.dry_run.trace import Step, Trace
 from ...diagnostics.locations import location_of
 from .hazard import Hazard
 
-CODES = ("global-race", "pipe-race")
+CODES = ("global-race", "pipe-race", "unchecked-order")
 """What this file reports."""
 
 
 def find_in_trace(trace: Trace) -> Iterator[Hazard]:
-    """Yield the later of two accesses that race, once for each pair of operations."""
+    """Yield the later of two accesses that race, once for each pair of operations; and what is not compared."""
     for race in races(trace, frozenset(trace.slots)):
         yield _hazard(trace, race)
+    for op, why in list(trace.unchecked.items())[: len(trace.cores) > 1]:
+        message = f"accesses of different cores are not compared, since {op.name} orders them and {why}"
+        yield Hazard("unchecked-order", op, message, "note")
 
 
 def _hazard(trace: Trace, race: Race) -> Hazard:

@@ -24,6 +24,8 @@ class Written:
     end: int
     tile: Tile
     signature: object
+    numbers: tuple[int, int] | None = None
+    """The first of its elements and by how much they grow, row by row, if that is known."""
     pitch: int | None = None
     """Rows by which columns of boxes of a product are apart in the accumulator."""
 
@@ -60,6 +62,24 @@ class Contents:
         kept = [part for part in before if part.start < low or part.end > high]
         kept.append(Written(low, high, tile, signature))
         self._written[tile.space] = kept
+
+    def note_numbers(self, tile: Tile, first: int, step: int) -> None:
+        """Note the elements that have been written last to a tile."""
+        region = tile.region()
+        for part in reversed(self._written.get(tile.space, ())):
+            if region is not None and part.start == region.low:
+                part.numbers = first, step
+                return
+
+    def numbers(self, tile: Tile) -> tuple[int, int] | None:
+        """Return the first of the elements of a tile and by how much they grow; None if that is not known."""
+        region = tile.region()
+        if region is None or self._is_lost:
+            return None
+        for part in reversed(self._written.get(tile.space, ())):
+            if part.start < region.high and region.low < part.end:
+                return part.numbers if (part.start, part.end) == (region.low, region.high) else None
+        return None
 
     def lose(self) -> None:
         """Note that an unknown place may have been written."""

@@ -15,6 +15,7 @@ from ....dialects.pto.internal_pipes import (
 from .barrier import Barrier
 from .channels import Channel
 from .contents import Contents
+from .core_flags_state import CoreFlags
 from .global_memory import GlobalMemory
 from .program import Program
 from .trace import Access, Core, Kind, Problem, Step, Trace
@@ -44,7 +45,8 @@ class CoreState:
         barrier: Barrier,
         arrays: Mapping[str, Any],
         max_steps: int,
-        memory: GlobalMemory | None = None,
+        memory: GlobalMemory | None,
+        flags: CoreFlags,
     ) -> None:
         self.program = program
         self.trace = trace
@@ -59,6 +61,7 @@ class CoreState:
         self.max_steps = max_steps
         self.global_memory = memory
         """Where arrays are; None if there is only one device."""
+        self.core_flags = flags
         self.memory = Contents(trace, core)
         self.values: dict[SSAValue, Any] = {}
         self.opened: dict[str, InitializePipeOp] = {}

@@ -25,6 +25,7 @@ from ....dialects.pto.tiles import TileOperation
 from ....dialects.pto.types import PtrType
 from ..schedules import folded
 from .communication import Communication
+from .core_flags import CoreFlagOperations
 from .core_state import TooLong, Undecided, Waiting
 from .memory_operations import MemoryOperations
 from .ordering import BUFFERS, FLAGS, OF_CORES, OF_PIPES, WITHOUT_EFFECT, OrderingOperations
@@ -34,7 +35,7 @@ from .values import Pointer, Tile, View
 MAX_ITERATIONS = 1 << 20
 
 
-class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communication):
+class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communication, CoreFlagOperations):
     """One core at its program."""
 
     # -----------------------------------------------------------------------------------------
@@ -217,6 +218,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
         **PipeOperations.HANDLERS,
         **OrderingOperations.HANDLERS,
         **Communication.HANDLERS,
+        **CoreFlagOperations.HANDLERS,
         arith.ConstantOp: _constant,
         GetBlockIdxOp: _index,
         GetBlockNumOp: _index,
@@ -228,6 +230,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
         **PipeOperations.WAITING,
         **OrderingOperations.WAITING,
         **Communication.WAITING,
+        **CoreFlagOperations.WAITING,
         scf.ForOp: _for,
         scf.IfOp: _if,
         scf.WhileOp: _while,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, ClassVar
 
 from xdsl.dialects.func import FuncOp
@@ -10,6 +11,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ....dialects.pto.attributes import AddressSpace, AtomicType, HardwarePipe
 from ....dialects.pto.buffers import ImportReservedBufferOp, ReserveBufferOp, reservation_of
+from ....dialects.pto.instructions import OPERATIONS, InstructionOp
 from ....dialects.pto.internal_pipes import (
     number,
 )
@@ -35,6 +37,9 @@ from .core_state import CoreState
 from .trace import Access, Kind, Problem
 from .values import Pointer, Tile, View, whole_boxes
 from .values import Region as Bytes
+
+_MADE_OF_NUMBERS = ("pto.tci", "pto.texpands")
+"""Operations whose first operand is the first, or each, element of the result."""
 
 _GROUPS = "grpAxis"
 """The attribute of operations on groups of scales, whose further operands are for intermediate results."""
@@ -213,6 +218,7 @@ class MemoryOperations(CoreState):
             self._step(op, kind, pipe, tuple(accesses), extents=extents, size=size)
             self.memory.write(result, signature if known else None)
             self._note_pitch(op, result)
+            self._note_numbers(op, result)
         elif isinstance(result, View):
             atomic = isinstance(op, TStoreOp) and op.atomicType is not None and op.atomicType.data is AtomicType.ADD
             stored = Access(result.array, self._stored(op, result), True, signature if known else None, atomic)
@@ -271,6 +277,63 @@ class MemoryOperations(CoreState):
                         )
                     )
 
+    def _note_numbers(self, op: TileOperation, result: Tile) -> None:
+        """Note the elements of tiles made of one number, or of numbers that count on."""
+        if op.name not in _MADE_OF_NUMBERS or not result.valid[1]:
+            return
+        first = self.values.get(op.operands[0])
+        is_descending = op.name == "pto.tci" and "true" in str(op.properties.get("descending"))
+        if isinstance(first, int) and not is_descending and (result.valid[0] == 1 or op.name == "pto.texpands"):
+            self.memory.note_numbers(result, first, int(op.name == "pto.tci"))
+
+    def _indexed(self, op: InstructionOp) -> None:
+        """Execute a gather from a tensor or a scatter into one: elements, or rows, whose indices a tile has."""
+        writes = op.row.name == "mscatter"
+        view, tile, places = (
+            self.values.get(op.operand_groups[name][0]) for name in ("mem", "src" if writes else "dst", "idx")
+        )
+        accesses: list[Access] = []
+        for value, stores in ((tile, not writes), (places, False)):
+            if isinstance(value, Tile):
+                accesses.append(Access(self.memory.name(value), value.region(), stores))
+        if isinstance(view, View):
+            # Where the indices are not known, nor is what it touches.
+            region = self._touched(op, view, places, tile)
+            adds = str(getattr(op.attribute("scatterAtomicOp"), "data", "none")) != "none"
+            accesses.append(Access(view.array, region, writes, None, adds))
+            if writes:
+                self.barrier.written.add(view.array)
+        self._step(
+            op, "store" if writes else "load", HardwarePipe.MTE3 if writes else HardwarePipe.MTE2, tuple(accesses)
+        )
+        if isinstance(tile, Tile) and not writes:
+            self.memory.write(tile, None)
+        elif not isinstance(tile, Tile):
+            self.memory.lose()
+
+    def _touched(self, op: InstructionOp, view: View, places: Any, tile: Any) -> Bytes | None:
+        """Return the bytes of a tensor at indices that a tile has; None if these are not known."""
+        numbers = self.memory.numbers(places) if isinstance(places, Tile) else None
+        known = [n for n in (view.offset, *view.extents, *view.strides, *getattr(tile, "valid", ())) if n is not None]
+        if numbers is None or len(known) != 3 + 2 * len(view.extents) or not isinstance(tile, Tile):
+            return None
+        first, step = numbers
+        offset, rest = known[0], known[1:]
+        extents, strides = rest[: len(view.extents)], rest[len(view.extents) : 2 * len(view.extents)]
+        rows, columns = rest[-2:]
+        is_contiguous = all(
+            extent == 1 or stride == prod(extents[place + 1 :])
+            for place, (extent, stride) in enumerate(zip(extents, strides, strict=True))
+        )
+        if str(getattr(op.attribute("coalesce"), "data", "elem")) == "elem":
+            unit, count, inner = view.size, rows * columns, ()
+        else:
+            unit, count, inner = strides[-2] * view.size if len(strides) > 1 else 0, rows, ((columns, view.size),)
+        last = first + (count - 1) * step
+        if not is_contiguous or unit == 0 or first < 0 or last * unit >= prod(extents) * view.size:
+            return None
+        return Bytes(offset + first * unit, ((count if step else 1, step * unit), *inner), view.size)
+
     def _note_pitch(self, op: TileOperation, result: Tile) -> None:
         """Note the rows with which a product is in the accumulator: those of the left tile, in whole boxes."""
         if not op.name.startswith("pto.tmatmul"):
@@ -316,6 +379,8 @@ class MemoryOperations(CoreState):
         SubViewOp: _subview,
         TReshapeOp: _reshape,
         TPrintOp: _print,
+        OPERATIONS["mgather"]: _indexed,
+        OPERATIONS["mscatter"]: _indexed,
         ReserveBufferOp: _reserve,
         ImportReservedBufferOp: _reserve,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -15,13 +16,13 @@ from ....dialects.pto.kernels import (
 from .core_state import CoreState, Waiting
 from .trace import Problem
 
-OF_CORES = ("pto.sync.", "pto.comm.", "pto.set_cross", "pto.wait_cross", "pto.set_intra", "pto.wait_intra")
-"""Names, or beginnings, of operations that order cores."""
+OF_CORES = ("pto.comm.",)
+"""Beginnings of names of operations that order cores."""
 
 OF_PIPES = frozenset(
     f"pto.{name}"
     for name in (
-        "set_flag_dyn", "wait_flag_dyn", "barrier_sync", "get_buf_dyn", "rls_buf_dyn", "tsync",
+        "barrier_sync", "tsync",
     )
 )  # fmt: skip
 """Operations that order the pipes of a core in other ways than flags."""
@@ -29,15 +30,17 @@ OF_PIPES = frozenset(
 WITHOUT_EFFECT = ("pto.set_ffts", "pto.set_quant", "pto.cmo.", "pto.fence.", "pto.dsb", "pto.dcci", "pto.mem_bar")
 """Names, or beginnings, of operations that write nothing."""
 
-_SETS = ("pto.set_flag", "pto.record_event")
+_SETS = ("pto.set_flag", "pto.set_flag_dyn", "pto.record_event")
 FLAGS = {
-    **dict.fromkeys(("pto.set_flag", "pto.wait_flag"), ("src_pipe", "dst_pipe")),
+    **dict.fromkeys(
+        ("pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn"), ("src_pipe", "dst_pipe")
+    ),
     **dict.fromkeys(("pto.record_event", "pto.wait_event"), ("src_op", "dst_op")),
 }
 """The attributes of flags and events with the pipes, or kinds of operations, that they are between."""
 
-_FREE = "pto.rls_buf"
-BUFFERS = ("pto.get_buf", _FREE)
+_FREES = ("pto.rls_buf", "pto.rls_buf_dyn")
+BUFFERS = ("pto.get_buf", "pto.get_buf_dyn", *_FREES)
 
 _PIPES = {
     "TLOAD": HardwarePipe.MTE2,
@@ -53,6 +56,10 @@ _PIPES = {
     "TVECWAIT_EVENT": HardwarePipe.V,
 }
 """The pipe of each kind of operation (`mapSyncOpTypeToPipe` of PTOAS)."""
+
+
+_NUMBER = re.compile(r"^(?:.*EVENT_ID)?(\d+)(?:\D.*)?$")
+"""A flag or buffer in the text: `#pto.event<EVENT_ID3>`, or `3 : i32`."""
 
 
 class OrderingOperations(CoreState):
@@ -73,9 +80,11 @@ class OrderingOperations(CoreState):
         pipe = _pipe_of(op.properties.get("op_type") or op.attributes.get("op_type"))
         if pipe is None:
             return
+        number = self._chosen(op, "buf_id")
+        if number is None:
+            return
         self.trace.explicit.add(self.core)
-        number = str(op.properties.get("buf_id") or op.attributes.get("buf_id"))
-        if op.name == _FREE:
+        if op.name in _FREES:
             self.freed[number] = self._step(op, "set", pipe)
         else:
             last = self.freed.get(number)
@@ -84,11 +93,11 @@ class OrderingOperations(CoreState):
     def _flag(self, op: Operation) -> None:
         names = FLAGS[op.name]
         source, target = (_pipe_of(op.properties.get(name) or op.attributes.get(name)) for name in names)
-        event = op.properties.get("event_id") or op.attributes.get("event_id")
-        if source is None or target is None:
+        event = self._chosen(op, "event_id")
+        if source is None or target is None or event is None:
             return
         self.trace.explicit.add(self.core)
-        key = source.value, target.value, str(event)
+        key = source.value, target.value, event
         if op.name in _SETS:
             index = self._step(op, "set", source, joins=(target,))
             self.flags.setdefault(key, []).append(index)
@@ -105,6 +114,19 @@ class OrderingOperations(CoreState):
             )
             return
         self._step(op, "wait", target, (), (raised.pop(0),), joins=(source,))
+
+    def _chosen(self, op: Operation, name: str) -> str | None:
+        """Return the flag or buffer of an operation as a text; None if it is chosen by a number that is not known."""
+        stated = op.properties.get(name) or op.attributes.get(name)
+        if stated is not None:
+            text = str(stated)
+            digits = _NUMBER.search(text)
+            return text if digits is None else digits[1]
+        number = self.values.get(op.operands[0]) if len(op.operands) == 1 else None
+        if number is None:
+            self.trace.unknown_order.add(self.core)
+            return None
+        return str(number)
 
     HANDLERS: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]] = {
         BarrierOp: _barrier,

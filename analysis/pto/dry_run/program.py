@@ -57,6 +57,7 @@ class Program:
     ) -> None:
         self.depths = depths or {}
         """Numbers of slots, by ring, that differ from those of the text."""
+        self.module = module
         self.behavior: Behavior = behavior
         self.chip = chip
         operations = list(walk(module))

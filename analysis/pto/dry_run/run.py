@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....dialects.traversal import walk
 from .barrier import Barrier
 from .channels import Channel
+from .core_flags import flags_of
 from .core_state import TooLong, Undecided
 from .cores import CoreRun
 from .global_memory import GlobalMemory
@@ -42,10 +44,12 @@ def dry_run(
     written: set[str] = set()
     barriers = [Barrier(blocks * len(present), written) for _ in devices]
     channels: list[list[dict[str, Channel]]] = [[program.channels() for _ in range(blocks)] for _ in devices]
+    operations = list(walk(program.module))
+    flags = [flags_of(operations, program.chip) for _ in devices]
     cores = [
         CoreRun(
             program, trace, number, blocks, channels[core.device or 0][core.block], barriers[core.device or 0],
-            arrays or {}, max_steps, memory,
+            arrays or {}, max_steps, memory, flags[core.device or 0],
         )
         for number, core in enumerate(trace.cores)
     ]  # fmt: skip
@@ -60,6 +64,8 @@ def dry_run(
                     del running[number]
             if (len(trace.steps), len(running)) == before:
                 trace.reason = "cores wait for each other"
+                for number in running:
+                    cores[number].report_stuck(set(range(len(cores))) - set(running))
                 return trace
     except Undecided as reason:
         trace.reason = f"{reason} depends on what is computed"

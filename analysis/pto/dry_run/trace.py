@@ -104,6 +104,8 @@ class Trace:
     """The cores that order their pipes also by what a dry run does not follow."""
     orders_cores: bool = False
     """True if the program orders its cores also by what a dry run does not follow."""
+    unchecked: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    """Operations that order cores in a way that a dry run does not follow, and why it does not."""
     signals: Signals = field(default_factory=Signals)
     """What cores of several devices tell each other."""
     explicit: set[int] = field(default_factory=set[int])

@@ -1,0 +1,26 @@
+"""State of the flags between cores in a dry run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation
+
+
+@dataclass
+class CoreFlags:
+    """The flags of the cores of one device."""
+
+    uses_second: bool = False
+    """True if the program has flags of the second vector core."""
+    modes: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
+    """The modes in which each flag is set somewhere in the program."""
+    raised: dict[tuple[int, int, int], list[int]] = field(default_factory=dict[tuple[int, int, int], "list[int]"])
+    """The steps that have raised a flag, by mode, flag and core."""
+    taken: dict[tuple[int, int, int], int] = field(default_factory=dict[tuple[int, int, int], int])
+    """How often a core has waited for a flag, by mode, flag and core."""
+    stuck: dict[int, tuple[Operation, int, Sequence[int]]] = field(
+        default_factory=dict[int, "tuple[Operation, int, Sequence[int]]"]
+    )
+    """What each core waits for at the moment: the operation, the flag, and the cores that have not raised it."""
