@@ -223,6 +223,7 @@ int run_core(struct chip_row *row, struct unit *unit) {
         case I_rest:
             HERE;
             if (r[ip->a] != 0) {
+                row->chip->has_progress |= unit->rests_at != NOWHERE;
                 unit->rests_at = NOWHERE;
                 ip++;
                 break;

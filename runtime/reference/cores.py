@@ -642,6 +642,7 @@ def rest(core: Core, a: int, b: int, c: int) -> bool:
     """Let all other cores go on, unless a condition holds. To rest again where it has just rested is no progress."""
     machine = core.row.machine
     if core.registers[a]:
+        machine.has_progress |= core.rests_at is not None
         core.rests_at = None
         return False
     machine.has_progress |= core.rests_at != core.pc

@@ -155,6 +155,27 @@ def test_a_wait_for_less_than_all_signals() -> None:
         run(3)
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_chain(step: int) -> None:
+    """Each device waits for the one behind it, or before it, and then puts on what it has got."""
+    arguments = RING_ARGUMENTS + ", %rank: i32, %first: i32"
+    body = (
+        RING_VIEWS + "%is_first = arith.cmpi eq, %rank, %first : i32\n    scf.if %is_first {\n" + _put("next", "x")
+        + "} else {\n" + _await("signal", "wanted") + _put("next", "out") + "}\n    " + _notify("signal_next")
+    )  # fmt: skip
+    neighbors = [(device + step) % DEVICES for device in range(DEVICES)]
+    values = _ring_values() | {
+        "next": [pto.Peer("out", device) for device in neighbors],
+        "signal_next": [pto.Peer("signal", device) for device in neighbors],
+        "rank": list(range(DEVICES)),
+        "first": 0 if step > 0 else DEVICES - 1,
+    }
+    result = pto.run(_kernel(arguments, body), devices=DEVICES, arguments=values)
+    assert (result.arrays["out"] == values["x"][values["first"]]).all()
+    assert (result.arrays["signal"] == 1).all()
+    assert result.findings == []
+
+
 def test_a_missing_signal() -> None:
     with pytest.raises(Deadlock, match=r"device 0 block 0 AIV0.*waits for a signal .*which is 0 where it is compared"):
         pto.run(_ring(_put("next", "x"), _await("signal", "wanted"), DOUBLE), devices=DEVICES,
