@@ -273,12 +273,14 @@ def _case_split(terms: Terms, bound: int) -> tuple[CaseSplit, bool]:
 def normalized(terms: Terms) -> Terms:
     """Return a sum divided by the gcd of its coefficients, the first of which becomes positive."""
     divisor = gcd(*(coefficient for _, coefficient in terms)) * (-1 if _leading_coefficient(terms) < 0 else 1)
+    if divisor == 1:
+        return terms
     return tuple((value, coefficient // divisor) for value, coefficient in terms)
 
 
 def _leading_coefficient(terms: Terms) -> int:
     """Return the coefficient of the first symbol of a sum."""
-    return next((coefficient for _, coefficient in terms), 0)
+    return terms[0][1] if terms else 0
 
 
 _UNBOUNDED: Interval = (None, None)

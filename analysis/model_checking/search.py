@@ -50,6 +50,9 @@ MAX_TOKENS = 40
 """Entries and credits in flight between two cores after which the search stops."""
 
 
+_ONE_PAIR = 2
+
+
 class _MoreIterationsNeeded(Exception):
     """Raised when more iterations of a loop have to be counted exactly."""
 
@@ -76,6 +79,14 @@ def explore(
             return _Search(cores, rings, bounds or {}, exact_iterations, max_work).verdict
         except _MoreIterationsNeeded as more:
             exact_iterations[more.loop] = more.needed
+
+
+def _least_advanced_first(state: State) -> Sequence[int]:
+    """Return the cores in the order in which they may go on."""
+    cores = state.cores
+    if len(cores) == _ONE_PAIR:  # as nearly always
+        return (0, 1) if cores[0].order() <= cores[1].order() else (1, 0)
+    return sorted(range(len(cores)), key=lambda core: cores[core].order())
 
 
 class _Search:
@@ -164,7 +175,7 @@ class _Search:
                 self._is_aborted = True
                 return
             moved, is_repeat, asking = False, False, -1
-            for core in sorted(range(len(self._codes)), key=lambda core: state.cores[core].order()):
+            for core in _least_advanced_first(state):
                 instruction = self._codes[core].instructions[state.cores[core].pc]
                 if instruction.opcode == "end":
                     continue
@@ -351,7 +362,10 @@ class _Search:
 
     def _may_query(self, core: int, at: Core, scope: LoopInstance, terms: Terms) -> bool:
         """Return True if a core may still query an integer that it does not query after a loop, or an iteration."""
-        if all(part.name == ITERATION for part, _ in terms):
+        for part, _ in terms:
+            if part.name != ITERATION:
+                break
+        else:
             # Bounds of iterations imply bounds of sums with them.
             return at.position_of(scope) <= 0
         indices = self._codes[core].queries.get(signature(terms))
