@@ -12,7 +12,7 @@ from ....dialects.pto.instructions import OPERATIONS, InstructionOp
 from .core_state import CoreState, Waiting
 from .signals import COMPARISONS, Await, Change, Place, Signal
 from .trace import Access
-from .values import Region, View
+from .values import Region, Tile, View
 
 _TRANSFERS = [
     OPERATIONS[f"comm.{name}"]
@@ -40,6 +40,9 @@ class Communication(CoreState):
                     accesses.append(Access(view.array, view.region(), name in written, None, adds))
                     if name in written:
                         self.barrier.written.add(view.array)
+                elif isinstance(view, Tile):
+                    # By way of it elements go.
+                    self.memory.write(view, None)
         self._wait_for_pipes(op)
         self._step(op, "store", HardwarePipe.MTE3, tuple(accesses))
         self._wait_for_pipes(op)

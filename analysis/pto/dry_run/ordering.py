@@ -98,6 +98,7 @@ class OrderingOperations(CoreState):
             return
         self.trace.explicit.add(self.core)
         key = source.value, target.value, event
+        shown = op.properties.get("event_id") or op.attributes.get("event_id") or event
         if op.name in _SETS:
             index = self._step(op, "set", source, joins=(target,))
             self.flags.setdefault(key, []).append(index)
@@ -108,7 +109,7 @@ class OrderingOperations(CoreState):
                 Problem(
                     "unset-flag",
                     op,
-                    f"{self.place.name} waits for a flag of {key[0]} to {key[1]} ({event}) that nothing has set, so it "
+                    f"{self.place.name} waits for a flag of {key[0]} to {key[1]} ({shown}) that nothing has set, so it "
                     "waits forever; set it before",
                 )
             )
