@@ -166,6 +166,10 @@ struct application {
     uint8_t plain[MAX_OPERANDS];     /* of a descriptor in memory that is taken quickly */
     struct operand_place places[MAX_OPERANDS];
     ptrdiff_t steps[MAX_OPERANDS];   /* bytes from an element to the next then; 0 of a number */
+    struct {
+        uint32_t at[MAX_OPERANDS], count; /* where they begin in the memory of the PE, in bytes, and their elements */
+        cycle cycles;
+    } fixed; /* operands at places that the code names */
     /* Of a move from or to a queue that the code names: the queue, its place and that of the microthread among the
      * resources, and the wavelets of the run */
     const struct queue *queue;

@@ -29,13 +29,52 @@ static bool is_queue(const struct use *use, uint16_t named) {
 }
 
 static short_way walks, one_source, two_sources, source_and_number, three_sources, two_sources_and_number;
+static short_way fixed_source, fixed_sources, fixed_source_and_number, fixed_three_sources, fixed_sources_and_number;
+
+/* Returns whether each of the sources begins where the destination does, or at least so many bytes before or behind. */
+static inline bool are_apart(uint8_t *const *at, int sources, uint64_t bytes) {
+    for (int k = 1; k <= sources; k++) {
+        uint64_t behind = (uint64_t)(at[k] - at[0]);
+        if (behind != 0 && behind + bytes - 1 < 2 * bytes - 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Notes where the operands of an operation begin if the code says it, and returns whether their elements are side by
+ * side, and those of different operands apart. */
+static bool note_fixed(struct application *application, const struct operation *operation, int vectors) {
+    uint32_t count = UINT32_MAX;
+    uint8_t *at[MAX_OPERANDS];
+    for (int k = 0; k <= vectors; k++) {
+        if (application->places[k].in_frame != 0) {
+            return false;
+        }
+        const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, NULL, k);
+        if (stream->plain != application->plain[0]) {
+            return false;
+        }
+        count = stream->extents[0] < count ? stream->extents[0] : count;
+        application->fixed.at[k] = 2 * (uint32_t)stream->address;
+        at[k] = (uint8_t *)(uintptr_t)application->fixed.at[k];
+    }
+    application->fixed.count = count;
+    application->fixed.cycles = price_times(&operation->plain, count);
+    return count > 0 && are_apart(at, vectors, (uint64_t)count * 2 * application->plain[0]);
+}
 
 /* Returns how an operation computes that has no queues. */
-static short_way *compute_way(const struct application *application, const struct operation *operation, bool alike) {
+static short_way *compute_way(struct application *application, const struct operation *operation, bool alike) {
     if (!alike || application->is_number[1] || (operation->sources == 3 && application->is_number[2])) {
         return walks;
     }
     bool has_number = application->is_number[operation->sources];
+    if (note_fixed(application, operation, operation->sources - has_number)) {
+        return operation->sources == 1   ? fixed_source
+               : operation->sources == 2 ? (has_number ? fixed_source_and_number : fixed_sources)
+                                         : (has_number ? fixed_sources_and_number : fixed_three_sources);
+    }
     return operation->sources == 1   ? one_source
            : operation->sources == 2 ? (has_number ? source_and_number : two_sources)
                                      : (has_number ? two_sources_and_number : three_sources);
@@ -388,17 +427,6 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
 
 /* In memory */
 
-/* Returns whether each of the sources begins where the destination does, or at least so many bytes before or behind. */
-static inline bool are_apart(uint8_t *const *at, int sources, uint64_t bytes) {
-    for (int k = 1; k <= sources; k++) {
-        uint64_t behind = (uint64_t)(at[k] - at[0]);
-        if (behind != 0 && behind + bytes - 1 < 2 * bytes - 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static inline __attribute__((always_inline)) cycle compute_of(const struct core *core, const struct pe *pe,
                                                               const struct application *application,
                                                               int64_t *registers, const int sources,
@@ -586,6 +614,29 @@ static cycle walks(const struct core *core, const struct pe *pe, const struct ap
                    int64_t *registers) {
     return core->is_observed ? -1 : compute_walks(core, pe, application, registers);
 }
+
+/* The same where all operands but a number are at places that the code names */
+#define FIXED_WAY(name, sources, has_number)                                                                           \
+    static cycle name(const struct core *core, const struct pe *pe, const struct application *application,             \
+                      int64_t *registers) {                                                                            \
+        if (core->is_observed) {                                                                                       \
+            return -1;                                                                                                 \
+        }                                                                                                              \
+        uint8_t *at[MAX_OPERANDS];                                                                                     \
+        for (int k = 0; k <= (sources) - (has_number); k++) {                                                          \
+            at[k] = pe->memory + application->fixed.at[k];                                                             \
+        }                                                                                                              \
+        if (has_number) {                                                                                              \
+            at[sources] = (uint8_t *)operand_at(application, registers, sources);                                      \
+        }                                                                                                              \
+        application->operation->kernel->row(at, application->steps, application->fixed.count);                         \
+        return core->timing.memory_setup + application->fixed.cycles;                                                  \
+    }
+FIXED_WAY(fixed_source, 1, false)
+FIXED_WAY(fixed_sources, 2, false)
+FIXED_WAY(fixed_source_and_number, 2, true)
+FIXED_WAY(fixed_three_sources, 3, false)
+FIXED_WAY(fixed_sources_and_number, 3, true)
 SHORT_WAY(one_source, 1, false)
 SHORT_WAY(two_sources, 2, false)
 SHORT_WAY(source_and_number, 2, true)
