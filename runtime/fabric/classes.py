@@ -22,7 +22,7 @@ NARROW = 64
 """A class fewer PEs wide than this is transposed if it is taller than wide."""
 
 MAX_WHOLE_MEMORY = 1 << 27
-"""Bytes up to which a class of PEs gets all the memory of its PEs, not only what the program has laid out."""
+"""Bytes up to which the PEs of a grid get all of their memory, not only what their programs have laid out."""
 
 MAX_CLASSES = 1 << 15
 
@@ -116,13 +116,8 @@ class Classes:
             self.frames.append(frame_of(mine, areas, width))
         self.class_first = np.concatenate([[0], np.cumsum([len(mine) for mine in pes], dtype=np.int64)])
         self.unit_pes = np.concatenate([np.zeros(0, np.int32), *pes])
-        self.words = np.array(
-            [
-                words_of(frame.shape, int(record["words"]), target)
-                for frame, record in zip(self.frames, records, strict=True)
-            ],
-            np.int64,
-        )  # fmt: skip
+        used = int(self.class_first[-1])
+        self.words = np.array([words_of(used, int(record["words"]), target) for record in records], np.int64)
 
 
 def _claim(grid: Array, areas: Sequence[Area], number: int) -> tuple[Array, bool]:
@@ -147,13 +142,12 @@ def words_in_use(words: int) -> int:
     return max(2, words)
 
 
-def words_of(shape: tuple[int, int], words: int, target: Target) -> int:
+def words_of(pes: int, words: int, target: Target) -> int:
     """Return the 16-bit words of memory of a PE: all of them or, on a large grid, those in use.
 
-    `shape` are the rows and columns of the class, `words` those of its record.
+    `pes` are all that the programs of the grid run on, `words` those of the record of the class.
     """
     whole, used = target.memory_bytes // 2, words_in_use(words)
-    rows, columns = shape
-    if 2 * whole * rows * columns > MAX_WHOLE_MEMORY:
+    if 2 * whole * pes > MAX_WHOLE_MEMORY:
         return used
     return max(whole, used)

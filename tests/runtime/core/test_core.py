@@ -25,6 +25,7 @@ from loomir.runtime import engine, hosted
 from loomir.runtime.core import library
 from loomir.runtime.core.core import SECTIONS_READ, Core, dsd_rows, missing_features
 from loomir.runtime.deadlock import Deadlock
+from loomir.runtime.fabric import classes
 from loomir.runtime.fabric.connect import fabric_of
 from loomir.runtime.fabric.model import WAY, Fabric
 from loomir.runtime.findings import FINDING, Code
@@ -111,6 +112,17 @@ RING = """flow.fabric @ring target "wse3" grid 2 by 1 {
     }
   }
 }"""
+
+
+def test_all_programs_of_a_grid_count_for_how_much_memory_pes_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Many small programs would else take as much as a large one may not."""
+    units = "".join(f"flow.units @u{x} on [{x}, :] words 16 {{ }}\n" for x in range(3))
+    tables = assemble(fabric_op(parse(f'flow.fabric @program target "wse3" grid 3 by 2 {{ {units} }}')))
+    for pes, words in ((5, 16), (6, wse3.TARGET.memory_bytes // 2)):
+        monkeypatch.setattr(classes, "MAX_WHOLE_MEMORY", pes * wse3.TARGET.memory_bytes)
+        assert fabric_of(tables).words.tolist() == [words] * 3
 
 
 @pytest.mark.slow
