@@ -333,7 +333,8 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
     uint32_t units = class->units;
     uint64_t tasks = sizeof(struct pe), activations = tasks + class->task_count * sizeof(struct task_state);
     uint64_t unblockings = activations + class->activations * sizeof(struct activations);
-    uint64_t outputs = unblockings + class->unblockings * sizeof(struct unblockings);
+    uint64_t behind = unblockings + class->unblockings * sizeof(struct unblockings), word = _Alignof(struct output);
+    uint64_t outputs = (behind + word - 1) / word * word;
     uint64_t resources = outputs + (class->queue_count - class->input_count) * sizeof(struct output);
     uint64_t inputs = (resources + class->resource_count * sizeof(struct resource) + LINE - 1) / LINE * LINE;
     uint64_t registers = inputs + class->input_count * sizeof(struct input);
