@@ -28,7 +28,7 @@ static bool add_operation(struct sum *sum, const struct application *application
     const bool is_first = sum->operations == 0;
     struct operand_place base = places[1], vector = places[2], factor;
     if (kernel->size[0] != sizeof(float) || application->is_number[0] || application->is_number[1] ||
-        sum->addends == MAX_ADDENDS) {
+        sum->addend_count == MAX_ADDENDS) {
         return false;
     }
     if (strcmp(kernel->computes, "multiply_add") == 0 && !application->is_number[2] && application->is_number[3]) {
@@ -57,8 +57,7 @@ static bool add_operation(struct sum *sum, const struct application *application
     } else if (!is_place(&places[0], &sum->to) || !is_place(&base, &sum->to) || is_place(&vector, &sum->to)) {
         return false;
     }
-    sum->vectors[sum->addends] = vector;
-    sum->factors[sum->addends++] = factor;
+    sum->addends[sum->addend_count++] = (struct addend){vector, factor};
     sum->operations++;
     const struct price *price = &operation->plain;
     struct alike *last = &sum->alike[sum->prices - (sum->prices > 0)];
@@ -94,7 +93,7 @@ void prepare_sums(struct core *core) {
                     continue;
                 }
                 if (pass == 1) {
-                    sum.compute = functions[sum.addends - 1];
+                    sum.compute = functions[sum.addend_count - 1];
                     core->sums[count] = sum;
                     code->op = I_sum;
                     code->slot.sum = &core->sums[count];
@@ -109,49 +108,46 @@ void prepare_sums(struct core *core) {
     }
 }
 
-static inline const char *at_place(const struct operand_place *place, const int64_t *registers) {
-    return (const char *)(uintptr_t)(place->offset + (place->in_frame & (uintptr_t)registers));
-}
-
-/* Returns the elements of an operand, `count` or more side by side; NULL if they are not. */
-static inline uint8_t *vector_at(const struct pe *pe, const struct operand_place *place, const int64_t *registers,
-                                   uint32_t count) {
-    const struct descriptor *stream = (const struct descriptor *)(const void *)at_place(place, registers);
-    bool fits = stream->plain == PLAIN_WORDS && stream->extents[0] >= count;
-    return fits ? pe->memory + 2 * (int64_t)stream->address : NULL;
-}
-
-/* Returns whether so many bytes have nothing of others. */
-static inline bool is_apart(const uint8_t *at, const uint8_t *others, uint64_t bytes) {
-    uint64_t behind = (uint64_t)(at - others);
-    return behind + bytes - 1 >= 2 * bytes - 1;
+static inline const void *at_place(const struct operand_place *place, const int64_t *registers) {
+    return (const void *)(uintptr_t)(place->offset + (place->in_frame & (uintptr_t)registers));
 }
 
 /* Computes a sum, and returns the cycles of all operations; -1, and has done nothing, if they are to be computed one by
  * one. */
 cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum *sum, int64_t *registers) {
-    const struct descriptor *stream = (const struct descriptor *)(const void *)at_place(&sum->to, registers);
+    const struct descriptor *stream = at_place(&sum->to, registers);
     const uint32_t count = stream->extents[0];
-    const uint64_t bytes = count * sizeof(float);
-    uint8_t *to = vector_at(pe, &sum->to, registers, 1), *base = NULL;
-    if (core->is_observed || to == NULL || (core->races != NULL && has_to_look(core, pe))) {
+    if (core->is_observed || stream->plain != PLAIN_WORDS || count == 0 ||
+        (core->races != NULL && has_to_look(core, pe))) {
         return -1;
     }
+    uint8_t *const memory = pe->memory, *to = memory + 2 * (int64_t)stream->address;
+    /* Others end before the destination begins, or begin behind it. */
+    const uint64_t before = (uint64_t)count * sizeof(float) - 1, apart = 2 * before + 1;
+    const uint8_t *vectors[MAX_ADDENDS], *base = NULL;
+    uint32_t factors[MAX_ADDENDS];
     if (sum->has_base) {
-        base = vector_at(pe, &sum->base, registers, count);
-        if (base == NULL || (base != to && !is_apart(base, to, bytes))) {
+        stream = at_place(&sum->base, registers);
+        if (stream->plain != PLAIN_WORDS || stream->extents[0] < count) {
+            return -1;
+        }
+        base = memory + 2 * (int64_t)stream->address;
+        if (base != to && (uint64_t)(base - to) + before < apart) {
             return -1;
         }
     }
-    const uint8_t *vectors[MAX_ADDENDS];
-    uint32_t factors[MAX_ADDENDS];
-    for (uint32_t k = 0; k < sum->addends; k++) {
-        const uint8_t *vector = vector_at(pe, &sum->vectors[k], registers, count);
-        if (vector == NULL || (!is_apart(vector, to, bytes) && (k > 0 || vector != to))) {
+    const struct addend *addend = sum->addends, *past = addend + sum->addend_count;
+    for (uint32_t k = 0; addend < past; addend++, k++) {
+        stream = at_place(&addend->vector, registers);
+        if (stream->plain != PLAIN_WORDS || stream->extents[0] < count) {
+            return -1;
+        }
+        const uint8_t *vector = memory + 2 * (int64_t)stream->address;
+        if ((uint64_t)(vector - to) + before < apart && (k > 0 || vector != to)) {
             return -1;
         }
         vectors[k] = vector;
-        memcpy(&factors[k], at_place(&sum->factors[k], registers), sizeof factors[k]);
+        memcpy(&factors[k], at_place(&addend->factor, registers), sizeof factors[k]);
     }
     sum->compute(to, base, vectors, factors, count);
     cycle taken = sum->operations * core->timing.memory_setup;

@@ -10,12 +10,17 @@ struct alike {
     int64_t count;
 };
 
+struct addend {
+    struct operand_place vector, factor;
+};
+
 struct sum {
     const struct application *application; /* the first of the operations */
     sum_function *compute;
-    uint32_t operations, addends, prices;
+    uint32_t operations, addend_count, prices;
     bool has_base;
-    struct operand_place to, base, vectors[MAX_ADDENDS], factors[MAX_ADDENDS];
+    struct operand_place to, base;
+    struct addend addends[MAX_ADDENDS];
     struct alike alike[MAX_ADDENDS];
 };
 
