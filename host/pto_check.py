@@ -42,7 +42,6 @@ from ..passes.pto_infer_slots import tradeoffs_of_pipe
 from ..targets import COSTS
 from .pto_dry_run import rings_opened_at, trace_of
 from .pto_sources import KernelText, Source, read_source
-from .pto_vectors import check_vectors
 
 MAX_CHECKED_STEPS = 6_000
 """Steps of a dry run, after which what may go wrong is left to a run."""
@@ -247,7 +246,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         set_target_arch(module, chip)
         found = _of_tiles(module, name)
         check_uses(module)
-        check_vectors(module)
+        _check_vectors(module)
         found += find_hazards(module, arch)
     except LoomError as error:
         return [_rejected(error, name)]
@@ -267,6 +266,14 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         if is_right:
             found.append(_rejected(error, name))
     return found
+
+
+def _check_vectors(module: ModuleOp) -> None:
+    """Raise LoomError where vectors of any length get no layouts, or do not become instructions on registers."""
+    if any(op.name.startswith("pto.vmi.") for op in walk(module)):
+        from .pto_vectors import check_vectors  # few programs need it, and what it imports
+
+        check_vectors(module)
 
 
 def _of_tiles(module: ModuleOp, name: str | None) -> list[Finding]:
