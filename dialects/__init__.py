@@ -14,8 +14,8 @@ from xdsl.ir import Dialect
 _SHARED = "machine"
 """The one folder here that is not a dialect: what `wse`, `dsd`, `dsr` and `flow` have in common."""
 
-_EXTENDED = "arith"
-"""The dialect of xDSL that we add operations to, in the module here that is named as it is."""
+_EXTENDED = ("arith", "llvm", "scf")
+"""The dialects of xDSL that we add operations to, in the modules here that are named as they are."""
 
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
@@ -35,7 +35,7 @@ def _load(name: str) -> Dialect:
 def context() -> Context:
     """Return an xDSL context that knows our dialects and xDSL's own, each loaded when first met."""
     ctx = Context()
-    extended = {_EXTENDED: partial(_load, _EXTENDED)}
+    extended = {name: partial(_load, name) for name in _EXTENDED}
     for name, load in {**get_xdsl_dialects(), **get_all_dialects(), **extended}.items():
         ctx.register_dialect(name, load)
     return ctx

@@ -75,6 +75,11 @@ def parse_kernels(source: Source | KernelText) -> ModuleOp:
         text = source if isinstance(source, KernelText) else read_source(source)
         module, name = text.parse(), text.name
     operations = list(walk(module))
+    verify_program(operations)
+    for op in operations:
+        if isinstance(op, FuncOp):
+            architecture_of(op)  # raises LoomError for the name of no chip
+    _verify_control(module)
     kernels = any(op.name.startswith("pto.") or (isinstance(op, FuncOp) and kernel_kind(op)) for op in operations)
     if not kernels:
         raise LoomError(
@@ -82,10 +87,6 @@ def parse_kernels(source: Source | KernelText) -> ModuleOp:
             "#pto.kernel_kind<cube> or <vector>, or with pto.section.cube and pto.section.vector",
             name,
         )
-    for op in operations:
-        if isinstance(op, FuncOp):
-            architecture_of(op)  # raises LoomError for the name of no chip
-    verify_program(operations)
     return module
 
 
@@ -317,6 +318,24 @@ def prepare(
     set_target_arch(module, chip)
     if not verified:
         verify(module)
+        _verify_control(module)
+    passes = get_all_passes()
+    chosen: list[tuple[str, Mapping[str, Any]]] = [(name, {}) for name in FRONT_END if name in passes]
+    if lower is not None:
+        chosen.append(("lower-pto-to-flow", lower))
+    for name, options in chosen:
+        try:
+            passes[name]()(**options).apply(context(), module)
+        except DiagnosticException as error:
+            raise located(error) from None
+        if verify_each or (lower is not None and name == chosen[-1][0]):
+            verify(module)
+        if placed is not None and name == PLACED:
+            placed(module)
+
+
+def _verify_control(module: ModuleOp) -> None:
+    """Raise LoomError for what verifies although no compiler takes it: loops without end, recursion and the like."""
     for op in walk(module):
         # xDSL takes an index of any size.
         value = constant_value(op.result) if isinstance(op, arith.ConstantOp) else None
@@ -336,19 +355,6 @@ def prepare(
         if step is not None and step < 1:
             raise LoomError(f"the loop has step {step} and would never end; use a step above 0", location_of(op))
     _refuse_recursion(module)
-    passes = get_all_passes()
-    chosen: list[tuple[str, Mapping[str, Any]]] = [(name, {}) for name in FRONT_END if name in passes]
-    if lower is not None:
-        chosen.append(("lower-pto-to-flow", lower))
-    for name, options in chosen:
-        try:
-            passes[name]()(**options).apply(context(), module)
-        except DiagnosticException as error:
-            raise located(error) from None
-        if verify_each or (lower is not None and name == chosen[-1][0]):
-            verify(module)
-        if placed is not None and name == PLACED:
-            placed(module)
 
 
 def _refuse_recursion(module: ModuleOp) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -16,8 +16,10 @@ from ..diagnostics.errors import LoomError
 from ..diagnostics.locations import location_of
 from ..dialects.pto.attributes import AddressSpace, KernelKind, KernelKindAttr
 from ..dialects.pto.frontend_pipes import FrontendOperation
+from ..dialects.pto.instruction_operation import InstructionOp
 from ..dialects.pto.internal_pipes import BoundPipeOp, InitializePipeOp
-from ..dialects.pto.kernels import SectionCubeOp, SectionOp, SectionVectorOp, is_tile_helper, kernel_kind
+from ..dialects.pto.kernels import SectionCubeOp, SectionOp, SectionVectorOp, kernel_kind
+from ..dialects.pto.rules import word_of
 from ..dialects.pto.tiles import is_product
 from ..dialects.pto.types import TileBufType
 from ..dialects.traversal import walk
@@ -40,6 +42,9 @@ class PtoInferKernelKindsPass(ModulePass):
 
 def infer_kernel_kinds(module: ModuleOp) -> None:
     """Do what the pass does. Raises LoomError for a function whose operations cannot be told apart."""
+    for function in [op for op in walk(module) if isinstance(op, FuncOp) and _names_no_core(op)]:
+        _verify_flags(function)
+        _verify_nested_sections(function)
     kinds: dict[Operation, frozenset[KernelKind]] = {}
     for function in [op for op in walk(module) if isinstance(op, FuncOp) and _is_open(op)]:
         found = _kinds_in(function, kinds)
@@ -49,14 +54,91 @@ def infer_kernel_kinds(module: ModuleOp) -> None:
             _wrap(function, kinds)
 
 
-def _is_open(function: FuncOp) -> bool:
-    """Return True if the core of a function is left to its operations. Those on pipes want it named."""
+def _names_no_core(function: FuncOp) -> bool:
     return (
         len(function.body.blocks) == 1
         and kernel_kind(function) is None
-        and not is_tile_helper(function)
-        and not any(isinstance(op, _OF_KNOWN_CORES) for op in walk(function))
+        and "pto.tileop.helper" not in function.attributes
     )
+
+
+def _is_open(function: FuncOp) -> bool:
+    """Return True if the core of a function is left to its operations. Those on pipes want it named."""
+    return _names_no_core(function) and not any(isinstance(op, _OF_KNOWN_CORES) for op in walk(function))
+
+
+# ---------------------------------------------------------------------------------------------
+# Flags and sections
+# ---------------------------------------------------------------------------------------------
+
+_CORE_OF_PIPE = {
+    **dict.fromkeys(("PIPE_M", "PIPE_MTE1", "PIPE_FIX"), KernelKind.CUBE),
+    **dict.fromkeys(("PIPE_V", "PIPE_V2", "PIPE_MTE3"), KernelKind.VECTOR),
+}
+"""The cores whose pipelines these are; both kinds of cores have the others."""
+
+_PIPE_OF_FLAG = {
+    "set_flag": "src_pipe",
+    "wait_flag": "dst_pipe",
+    **dict.fromkeys(
+        (
+            "sync.set", "sync.wait", "set_cross_block", "wait_cross_block", "set_intra_block", "wait_intra_block",
+        ),
+        "pipe",
+    ),
+}  # fmt: skip
+"""The attribute with the pipeline that raises a flag or waits for one."""
+
+
+def _flag_pipe(op: Operation) -> str | None:
+    """Return the pipeline that raises a flag or waits for it; None for other operations."""
+    name = _PIPE_OF_FLAG.get(op.row.name) if isinstance(op, InstructionOp) else None
+    return word_of(op, name) if isinstance(op, InstructionOp) and name is not None else None
+
+
+def _outside_of_sections(root: Operation) -> Iterator[Operation]:
+    """Yield the operations in `root` that are in no section."""
+    for region in root.regions:
+        for block in region.blocks:
+            for op in block.ops:
+                if not isinstance(op, SectionOp):
+                    yield op
+                    yield from _outside_of_sections(op)
+
+
+def _verify_flags(function: FuncOp) -> None:
+    """Raise LoomError for a flag, in no section, of a pipeline that both kinds of cores have."""
+    for op in _outside_of_sections(function):
+        pipe = _flag_pipe(op)
+        if pipe is not None and pipe not in _CORE_OF_PIPE:
+            raise LoomError(
+                f"'func.func' op @{function.sym_name.data} contains an uncovered top-level op segment whose section "
+                f"kind cannot be inferred uniquely; ambiguous op(s): '{op.name}': both kinds of cores have {pipe}; "
+                "wrap the ambiguous region in pto.section.cube or pto.section.vector to specify its physical section "
+                "explicitly",
+                location_of(op),
+            )
+
+
+def _verify_nested_sections(function: FuncOp) -> None:
+    """Raise LoomError for operations on tiles beside a section that is inside of a loop or branch."""
+    for op in function.body.block.ops:
+        if isinstance(op, SectionOp) or not any(isinstance(inner, SectionOp) for inner in walk(op)):
+            continue
+        beside = next((each for each in _outside_of_sections(op) if _kind_of(each) is not None), None)
+        if beside is not None:
+            raise LoomError(
+                f"'func.func' op @{function.sym_name.data} still contains an uncovered top-level op segment after "
+                "section normalization; a top-level op mixes nested explicit pto.section.* with sibling ops outside "
+                f"those sections; first uncovered op segment starts at '{op.name}'; put '{beside.name}' into a section "
+                "too",
+                location_of(beside),
+            )
+
+
+# ---------------------------------------------------------------------------------------------
+# Operations
+# ---------------------------------------------------------------------------------------------
 
 
 def _kind_of(op: Operation) -> KernelKind | None:
@@ -104,7 +186,7 @@ def _wrap(function: FuncOp, known: dict[Operation, frozenset[KernelKind]]) -> No
                 "explicitly",
                 location_of(op),
             )
-        kind = next(iter(kinds), None)
+        kind = next(iter(kinds), _CORE_OF_PIPE.get(_flag_pipe(op) or ""))
         if kind is not None and kind is previous:
             runs[-1][1].append(op)
         elif kind is not None:

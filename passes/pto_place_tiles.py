@@ -21,6 +21,7 @@ from ..analysis.pto.local_memory import alignment, callees, capacity, placed_til
 from ..analysis.pto.pipe_ends import refusal
 from ..analysis.tile_placement import Memory, place_apart, place_sharing
 from ..diagnostics.locations import location_of
+from ..dialects.pto.apart_operands import tiles_kept_apart
 from ..dialects.pto.attributes import AddressSpace, KernelKind
 from ..dialects.pto.buffers import ReserveBufferOp
 from ..dialects.pto.frontend_pipes import PushOp
@@ -220,7 +221,7 @@ class _Program:
         """Record which tiles an operation reads and writes."""
         if isinstance(op, AllocTileOp | SetValidShapeOp) or _passes_on(op):
             return
-        if not isinstance(op, TileOperation):
+        if not isinstance(op, TileOperation) or tiles_kept_apart(op):
             step.reads |= self._of(op.operands)
             return
         scratch = _scratch(op)

@@ -67,11 +67,12 @@ def _of_one_chip(chip: str, text: str) -> Rule:
     return rule
 
 
-_OUTSIDE = (
+DELIMITERS = (
     "record_event", "wait_event", "barrier_sync", "set_flag", "wait_flag", "set_flag_dyn", "wait_flag_dyn", "get_buf",
     "rls_buf", "get_buf_dyn", "rls_buf_dyn", "sync.set", "sync.wait", "cmo.cacheinvalid", "fence.barrier_all", "tsync",
     "dsb", "dcci", "syncthreads", "threadfence", "threadfence_block",
 )  # fmt: skip
+"""What orders pipelines and cores: it is in no code for the vector unit, and ends such code that is not marked."""
 
 _OTHERS: Mapping[str, Rule] = {
     **VECTOR_RULES,
@@ -92,7 +93,7 @@ RULES: Mapping[str, Rule] = {
     **_OTHERS,
     **{
         name: all_of(check_outside_of_vector_code, _OTHERS[name]) if name in _OTHERS else check_outside_of_vector_code
-        for name in _OUTSIDE
+        for name in DELIMITERS
     },
 }
 """The rules by the name of the row, with those about where an instruction is."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NoReturn, TypeAlias, cast
 
-from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr, i32, i64
+from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr, i32, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -120,6 +120,15 @@ def kernel_kind(function: FuncOp) -> KernelKind | None:
     return None
 
 
+_ENTRIES = ("pto.entry", "hacc.entry", "pto.kernel", "pto.aicore")
+"""The attributes of functions that the host starts."""
+
+
+def is_entry(function: FuncOp) -> bool:
+    """Return True for a function that the host starts."""
+    return any(isinstance(function.attributes.get(name), UnitAttr) for name in _ENTRIES)
+
+
 def is_tile_helper(op: Operation) -> bool:
     """Return True if `op` is in a function for both kinds of cores."""
     function = function_of(op)
@@ -177,12 +186,13 @@ def peer_function(op: Operation, symbol: SymbolRefAttr) -> FuncOp | None:
         for function in outer.walk()
         if isinstance(function, FuncOp)
         and function.sym_visibility != StringAttr("private")
-        and name in (function.sym_name.data, _logical_name(function))
+        and name in (function.sym_name.data, logical_name(function))
     ]
     return found[0] if len(found) == 1 else None
 
 
-def _logical_name(function: FuncOp) -> str | None:
+def logical_name(function: FuncOp) -> str | None:
+    """Return the name of a function in the Python DSL, if it comes from there."""
     name = function.attributes.get("pto.ptodsl.logical_name")
     return name.data if isinstance(name, StringAttr) else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, UnitAttr
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
@@ -15,9 +15,10 @@ from ...operations.pto_instructions.synchronization import TABLE as SYNCHRONIZAT
 from ...operations.pto_instructions.threads import TABLE as THREADS
 from ...operations.pto_instructions.tiles import TABLE as TILES
 from ..traversal import walk
+from .backend_modules import verify_backends
 from .frontend_pipes import OpenPipeOp
 from .internal_pipes import InitializePipeOp
-from .kernels import BarrierOp, SectionOp, SyncAllOp
+from .kernels import BarrierOp, SectionOp, SyncAllOp, is_entry
 from .memory import AllocTileOp
 from .registers import StructType
 from .structure_rules import escapes
@@ -25,7 +26,6 @@ from .tiles import TileOperation, TPrintOp
 from .types import TileBufType
 
 _HELPER = "pto.tileop.helper"
-_ENTRIES = ("pto.entry", "hacc.entry", "pto.kernel", "pto.aicore")
 
 _FREE = ("mem_bar", "dcci", "cmo.cacheinvalid", "trap", "get_buf_dyn", "rls_buf_dyn")
 """What PTOAS does not count as synchronization of pipelines."""
@@ -64,6 +64,8 @@ def verify_program(operations: Iterable[Operation]) -> None:
     for op in operations:
         if isinstance(op, FuncOp):
             _verify_function(op)
+        elif isinstance(op, ModuleOp):
+            verify_backends(op)
         elif (place := escapes(op)) is not None:
             _refuse(
                 op,
@@ -89,7 +91,7 @@ def _verify_function(function: FuncOp) -> None:
     for place, type in enumerate(types.outputs):
         if isinstance(type, StructType):
             _refuse(function, f"result {place} has type {type}, but a stack-local struct must not be returned")
-    if any(isinstance(function.attributes.get(name), UnitAttr) for name in _ENTRIES):
+    if is_entry(function):
         if function.is_declaration:
             _refuse(function, "`pto.entry` is only valid on function definitions")
         if types.outputs.data:

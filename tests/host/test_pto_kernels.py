@@ -196,15 +196,16 @@ def test_pitch_of_products(packed: bool, rows: int, valid: int, codes: list[str]
 @pytest.mark.parametrize(("address", "codes"), [(0, ["slots-overlap"]), (12288, ["slots-overlap"]), (16384, [])])
 @pytest.mark.slow
 def test_addresses_inside_slots(address: int, codes: list[str]) -> None:
-    """Slots are in the first 16 KiB of the vector core's memory."""
+    """Slots are in the first 16 KiB of the vector core's memory; besides, no level of PTOAS takes some addresses."""
     stated = "address_space<vec>, auto = false, base = 0"
     text = gemm("gemm", "a5", 0).text.replace("address_space<vec>, auto = true", stated)
-    assert check(text) == []
+    assert [finding.code for finding in check(text)] == ["build-level"]
     start = text.index("func.func @vec")
     begin = text.index("{\n", text.index("kernel_kind", start)) + 2
     constant = f"%where = arith.constant {address} : i64\n"
     placed = text[begin:].replace("= pto.alloc_tile :", "= pto.alloc_tile addr = %where :", 1)
-    assert [finding.code for finding in check(text[:begin] + constant + placed)] == codes
+    found = [finding.code for finding in check(text[:begin] + constant + placed)]
+    assert [code for code in found if code != "build-level"] == codes
 
 
 def test_slots_beyond_the_memory() -> None:

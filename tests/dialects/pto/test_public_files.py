@@ -25,9 +25,6 @@ _PIPES = re.compile(
 
 OUTSIDE = (
     r"memref\.memory_space_cast does not have a custom format",  # dialects that are xDSL's
-    r"operation llvm\.extractelement is not registered",
-    r"scf\.execute_region op region needs to have",
-    r"i1, but has been previously used",  # arith.select with the type of its condition
     r"Expected 'v_row'|type expected",  # texts of an older form, which PTOAS refuses too
     r"Operation has 0 results, but was given 1",  # texts whose name says that they are refused
     r"of a tensor, not memref<",

@@ -1,0 +1,20 @@
+"""Arrays that threads keep from section to section, which PTOAS has to be able to put into numbered slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...analysis.pto.persistent_fragments import FragmentError, verify_fragments
+from ...analysis.pto.schedules import Kernel
+from .hazard import Hazard
+
+CODES = ("persistent-fragment",)
+"""What this file reports."""
+
+
+def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
+    """Yield the first rule that a persistent fragment of a function breaks."""
+    try:
+        verify_fragments(kernel.function)
+    except FragmentError as error:
+        yield Hazard("persistent-fragment", error.op, f"'{error.op.name}' op {error.message}")

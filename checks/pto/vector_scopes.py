@@ -1,0 +1,66 @@
+"""Registers of vector code that live on where PTOAS ends a vector scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...analysis.pto.schedules import Kernel
+from ...dialects.pto.instruction_rules import DELIMITERS
+from ...dialects.pto.kernels import VECTOR_CODE, BarrierOp
+from ...dialects.pto.registers import VRegType
+from ...dialects.pto.types import PtrType
+from ...dialects.traversal import walk
+from .hazard import Hazard
+
+CODES = ("vector-scope",)
+"""What this file reports."""
+
+_HOLDERS = (*VECTOR_CODE, "pto.section.simt")
+
+
+def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
+    """Yield what makes a register, in no scope that is written, that is used behind a synchronization in its block."""
+    pending: list[Block] = list(kernel.function.body.blocks)
+    while pending:
+        block = pending.pop()
+        ended: list[Operation] = []
+        for op in block.ops:
+            if op.name in _HOLDERS:
+                continue
+            if _ends_scope(op):
+                ended.append(op)
+            for value in op.operands:
+                if (end := _between(value, block, ended)) is not None:
+                    assert isinstance(value.owner, Operation)
+                    yield Hazard(
+                        "vector-scope",
+                        value.owner,
+                        f"'{value.owner.name}' op cannot infer resultless pto.vecscope because VPTO vector-scope data "
+                        f"cannot have external users; escaping value type is '{value.type}', and '{end.name}' ends the "
+                        f"scope before '{op.name}' uses it; load it again behind that, or write the scope around both",
+                    )
+            pending += [inner for region in op.regions for inner in region.blocks]
+
+
+def _ends_scope(op: Operation) -> bool:
+    """Return True for what synchronizes, itself or inside a loop or branch."""
+    if isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp):
+        return any(_ends_scope(inner) for inner in walk(op) if inner is not op and not inner.regions)
+    return isinstance(op, BarrierOp) or op.name.removeprefix("pto.") in DELIMITERS
+
+
+def _between(value: SSAValue, block: Block, ended: list[Operation]) -> Operation | None:
+    """Return the operation that ends a scope between a register, loaded in this block, and its use; None without one.
+
+    What is not loaded is computed again in each scope.
+    """
+    maker = value.owner
+    if not isinstance(value.type, VRegType) or not isinstance(maker, Operation) or maker.parent is not block:
+        return None
+    if not any(isinstance(operand.type, PtrType | MemRefType) for operand in maker.operands):
+        return None
+    return next((end for end in ended if maker.is_before_in_block(end)), None)
