@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: flow.fabric @kernels target "a5" grid 2 by 3
 // CHECK:      flow.units @cube on [0, :]
-// CHECK:        flow.func @entry(%a: i64, %n: i64, %f: f32) attributes {loom.arguments = ["a", "n", "f"], loom.pointers = [bf16, unit, unit]} {
+// CHECK:        flow.func @entry(%a: i64, %n: i64, %f: f32) attributes {loom.arguments = ["a", "n", "f"], loom.pointers = [bf16, unit, unit], loom.types = [i64, i64, f32]} {
 // CHECK:          %[[ROW:.*]] = flow.coordinate y : index
 // CHECK:          flow.tile_print "from_helper"
 // CHECK-NEXT:     flow.return
@@ -87,7 +87,7 @@ func.func @vec(%p: !pto.ptr<i32>, %n: i64) {
 
 // CHECK-LABEL: flow.fabric
 // CHECK:        flow.space @argument_given 1024
-// CHECK:        flow.func @takes_tile attributes {loom.arguments = [], loom.pointers = []}
+// CHECK:        flow.func @takes_tile attributes {loom.arguments = [], loom.pointers = [], loom.types = []}
 // CHECK:          flow.tile @argument_given[%{{.*}}] extents [16, 16] strides [16, 1]
 func.func @takes_tile(%given: !pto.tile_buf<vec, 16x16xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   pto.tprint ins(%given : !pto.tile_buf<vec, 16x16xf32>)
