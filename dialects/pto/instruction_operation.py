@@ -14,6 +14,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ...operations.pto_instructions.instruction import Instruction
+from .attribute_kinds import declared_attributes
 from .kernels import fail
 from .kinds import KINDS
 from .syntax import SEGMENTS, BlockOf, Operand, Reading, Syntax, Types, Writing, syntax_of
@@ -50,11 +51,12 @@ class InstructionOp(Operation):
 
     def attribute(self, name: str) -> Attribute | None:
         """Return the attribute of this name; None if it is missing."""
-        return self.properties.get(name) or self.attributes.get(name)
+        found = self.properties.get(name)  # which may be false: a number that is 0
+        return self.attributes.get(name) if found is None else found
 
     @classmethod
     def parse(cls, parser: Parser) -> InstructionOp:
-        syntax = cls.syntax()
+        syntax, declared = cls.syntax(), declared_attributes(cls.row.attributes)
         reading = Reading(parser)
         for element in syntax.elements:
             element.parse(reading)
@@ -73,8 +75,8 @@ class InstructionOp(Operation):
         return cls.create(
             operands=operands,
             result_types=[each for result in syntax.results for each in reading.types.get(result.name, [])],
-            properties=properties,
-            attributes=reading.attributes,
+            properties=properties | {name: each for name, each in reading.attributes.items() if name in declared},
+            attributes={name: each for name, each in reading.attributes.items() if name not in declared},
             regions=reading.regions,
         )
 
@@ -103,10 +105,21 @@ class InstructionOp(Operation):
                 for value in given[each.name]:
                     self._verify_type(what, number, each, value.type)
                     number += 1
+        self._verify_attributes()
         if (rule := type(self).rule) is not None:
             rule(self)
         if (rules := TILE_RULES.get(self.row.name)) is not None:
             verify_tiles(self, dict(self._named()), rules)
+
+    def _verify_attributes(self) -> None:
+        """Check that the attributes of the row are there and have their types."""
+        for name, declared in declared_attributes(self.row.attributes).items():
+            found = self.attribute(name)
+            if found is None and not declared.is_optional:
+                fail(self, f"requires attribute '{name}'")
+            if found is not None and not any(kind.accepts(found) for kind in declared.kinds):
+                wanted = " or ".join(kind.summary for kind in declared.kinds)
+                fail(self, f"attribute '{name}' failed to satisfy constraint: {wanted}, but it is {found}")
 
     def _named(self) -> Iterator[tuple[str, SSAValue]]:
         """Yield the operands with their names; those of which there may be any number are numbered."""

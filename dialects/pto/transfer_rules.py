@@ -294,10 +294,7 @@ def _filled_view(op: InstructionOp) -> None:
 def _word_bits(op: InstructionOp) -> None:
     bits = number_of(op, "fill_word_bits")
     if bits not in _WORDS:
-        fail(
-            op,
-            "requires attribute 'fill_word_bits'" if bits is None else f"fill_word_bits must be 16 or 32, got {bits}",
-        )
+        fail(op, f"fill_word_bits must be 16 or 32, got {bits}")
 
 
 def _word_of_view(op: InstructionOp) -> None:

@@ -6,11 +6,16 @@ nothing of IR. `instruction` explains the notation.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import communication, scalars, synchronization, threads, tiles, transfers, vectors, virtual_vectors
+from .attributes import ATTRIBUTES
 from .instruction import Instruction
 
 MODULES = (tiles, synchronization, communication, scalars, transfers, vectors, virtual_vectors, threads)
 """The tables, in the order of the reference page."""
 
-INSTRUCTIONS: dict[str, Instruction] = {row.name: row for module in MODULES for row in module.TABLE}
+INSTRUCTIONS: dict[str, Instruction] = {
+    row.name: replace(row, attributes=ATTRIBUTES.get(row.name, "")) for module in MODULES for row in module.TABLE
+}
 """The instructions by name without `pto.`."""

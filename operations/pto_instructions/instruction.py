@@ -38,8 +38,8 @@ class Instruction:
     """One instruction: its name without `pto.`, its text, and what it does.
 
     A pure one has no effect besides its results. A generic one is written in MLIR's generic form, and its text here
-    only says what its operands and results are. `order` names the operands as the generic form has them, where that is
-    not the order of the text.
+    only says what its operands and results are. `attributes` declares its attributes, see `attributes.py`. `order`
+    names the operands as the generic form has them, where that is not the order of the text.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Instruction:
     is_pure: bool = False
     order: tuple[str, ...] = ()
     is_generic: bool = False
+    attributes: str = ""
 
 
 def family(text: str, summaries: Mapping[str, str], *, is_pure: bool = False) -> list[Instruction]:

@@ -107,9 +107,9 @@ TABLE: list[Instruction] = [
         is_pure=True,
     ),
     # Comparison and selection
-    Instruction("vcmp", "%src0:V, %src1:V, %mask:M, #cmp_mode {} : * -> result:M", "bits of a comparison", True),
+    Instruction("vcmp", "%src0:V, %src1:V, %mask:M, #cmp {} : * -> result:M", "bits of a comparison", True),
     Instruction(
-        "vcmps", "%src:V, %scalar, %mask:M, #cmp_mode {} : * -> result:M", "bits of a comparison with a number", True
+        "vcmps", "%src:V, %scalar, %mask:M, #cmp {} : * -> result:M", "bits of a comparison with a number", True
     ),
     *family(
         "%lhs:V, %rhs:V {} : * -> result:V",

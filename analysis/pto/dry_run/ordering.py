@@ -77,7 +77,7 @@ class OrderingOperations(CoreState):
 
     def _shared_buffer(self, op: Operation) -> None:
         """Order a pipe behind the one that freed a buffer last, or note that it frees it."""
-        pipe = _pipe_of(op.properties.get("op_type") or op.attributes.get("op_type"))
+        pipe = _pipe_of(op.properties.get("op_type", op.attributes.get("op_type")))
         if pipe is None:
             return
         number = self._chosen(op, "buf_id")
@@ -92,13 +92,13 @@ class OrderingOperations(CoreState):
 
     def _flag(self, op: Operation) -> None:
         names = FLAGS[op.name]
-        source, target = (_pipe_of(op.properties.get(name) or op.attributes.get(name)) for name in names)
+        source, target = (_pipe_of(op.properties.get(name, op.attributes.get(name))) for name in names)
         event = self._chosen(op, "event_id")
         if source is None or target is None or event is None:
             return
         self.trace.explicit.add(self.core)
         key = source.value, target.value, event
-        shown = op.properties.get("event_id") or op.attributes.get("event_id") or event
+        shown = op.properties.get("event_id", op.attributes.get("event_id")) or event
         if op.name in _SETS:
             index = self._step(op, "set", source, joins=(target,))
             self.flags.setdefault(key, []).append(index)
@@ -118,7 +118,7 @@ class OrderingOperations(CoreState):
 
     def _chosen(self, op: Operation, name: str) -> str | None:
         """Return the flag or buffer of an operation as a text; None if it is chosen by a number that is not known."""
-        stated = op.properties.get(name) or op.attributes.get(name)
+        stated = op.properties.get(name, op.attributes.get(name))
         if stated is not None:
             text = str(stated)
             digits = _NUMBER.search(text)

@@ -176,7 +176,8 @@ class Tiles:
         return found.element_type
 
     def attribute(self, name: str) -> Attribute | None:
-        return self.op.properties.get(name) or self.op.attributes.get(name)
+        found = self.op.properties.get(name)  # which may be false: a number that is 0
+        return self.op.attributes.get(name) if found is None else found
 
     def choice(self, name: str) -> str | None:
         """Return the value of an attribute that is one of several words; None if it is missing."""

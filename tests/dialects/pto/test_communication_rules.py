@@ -91,30 +91,32 @@ CASES: list[tuple[str, str, str, dict[str, str]]] = [
     ("make_prefetch_async_context", f"{BYTES} | !pto.prefetch_async_context", "", {
         "0:!pto.ptr<i16>": "expects workspace element type to be an 8-bit integer",
         "0:!pto.ptr<f8E5M2>": "expects workspace element type to be an 8-bit integer"}),
-    ("comm.tnotify", f"{SIGNAL} i32 |", "", {**SIGNALLED, "1:i16": "expects value to be i32"}),
-    ("comm.twait", f"{SIGNAL} i32 |", "", {**SIGNALLED, "1:i64": "expects cmp_value to be i32"}),
-    ("comm.ttest", f"{SIGNAL} i32 | i1", "", {**SIGNALLED, "1:i64": "expects cmp_value to be i32"}),
+    ("comm.tnotify", f"{SIGNAL} i32 |", "notifyOp = #pto<notify_op set>", {
+        **SIGNALLED, "1:i16": "expects value to be i32"}),
+    ("comm.twait", f"{SIGNAL} i32 |", "cmp = #pto<wait_cmp eq>", {**SIGNALLED, "1:i64": "expects cmp_value to be i32"}),
+    ("comm.ttest", f"{SIGNAL} i32 | i1", "cmp = #pto<wait_cmp eq>", {
+        **SIGNALLED, "1:i64": "expects cmp_value to be i32"}),
     ("comm.tbroadcast", f"{P} {T} {T} {P}+{P} |", "root = 1 : i32", {
         **collective("src"), f"0:{VIEW}": "expects src type to match group member type",
         f"0:{HALF}": "expects src type to match group member type"}),
     ("comm.tscatter", f"{VIEW} {T} {T} {P}+{P} |", "root = 0 : i32", {
         **collective("src"), f"0:{HALF}": "expects src element type to match group member type"}),
     ("comm.tgather", f"{VIEW} {T} {T} {P}+{P} |", "root = 0 : i32", {**collective("dst"), f"0:{HALF}": OF_DST}),
-    ("comm.treduce", f"{P} {T} {T} {T} {P}+{P} |", "root = 0 : i32", {
+    ("comm.treduce", f"{P} {T} {T} {T} {P}+{P} |", "root = 0 : i32, reduceOp = #pto<reduce_op sum>", {
         f"0:{HALF}": OF_DST, f"2:{P}": "expects recv_ping to be a tile_buf",
         f"3:{tile('1x32xf32')}": "expects recv_ping and recv_pong to have identical types",
         f"1:{tile('1x32xf32')}": "expects acc and recv_ping to have identical types",
         "; ".join(f"{place}:{tile('1x64xf16')}" for place in (1, 2, 3)):
         "expects accumulator/receive tiles to match dst element type"}),
     ("comm.build_async_session", f"{tile('1x8xi8')} {BYTES} | {SESSION}",
-     "sync_id = 7 : i64, block_bytes = 1 : i64, queue_num = 1 : i64, comm_block_offset = 0 : i64, "
+     "sync_id = 7 : i32, block_bytes = 1 : i64, queue_num = 1 : i32, comm_block_offset = 0 : i64, "
      "channel_group_idx = 4294967295 : i64", {
         f"0:{tile('1x8xi8', 'mat')}": "expects scratch to be in vec address space",
         f"0:{tile('1x7xi8')}": "expects scratch to provide at least 8 bytes",
         "1:!pto.ptr<i64>": "expects workspace element type to be an 8-bit integer",
-        "sync_id = 8 : i64": "expects sync_id in range [0, 7]", "sync_id = -1 : i64": "expects sync_id in range [0, 7]",
+        "sync_id = 8 : i32": "expects sync_id in range [0, 7]", "sync_id = -1 : i32": "expects sync_id in range [0, 7]",
         "block_bytes = 0 : i64": "expects block_bytes to be greater than 0",
-        "queue_num = 0 : i64": "expects queue_num to be greater than 0",
+        "queue_num = 0 : i32": "expects queue_num to be greater than 0",
         "comm_block_offset = -1 : i64": "expects comm_block_offset to be non-negative",
         "channel_group_idx = -1 : i64": "expects channel_group_idx to be non-negative",
         "channel_group_idx = 4294967296 : i64": "expects channel_group_idx to fit in uint32"}),

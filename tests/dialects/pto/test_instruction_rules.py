@@ -140,9 +140,9 @@ CASES: list[tuple[str, str, str, dict[str, str]]] = [
                                                      "0:64xi32": "requires acc type to be !pto.vreg<128xi16>",
                                                      "4:128xui16": "requires result type to match acc type"}),
     # Comparison, selection, conversion
-    ("vcmp", f"{V} {V} b32 | b32", 'cmp_mode = "lt"', {'cmp_mode = "lo"': "requires cmp_mode to be one of eq/ne/lt",
+    ("vcmp", f"{V} {V} b32 | b32", 'cmp = "lt"', {'cmp = "lo"': "requires cmp_mode to be one of eq/ne/lt",
                                                       f"1:{H}": "src0 and src1 to have identical vector types"}),
-    ("vcmps", f"{V} f32 b32 | b32", 'cmp_mode = "lt"', {"1:f16": "requires scalar type to match source element type"}),
+    ("vcmps", f"{V} f32 b32 | b32", 'cmp = "lt"', {"1:f16": "requires scalar type to match source element type"}),
     ("vsel", f"{V} {V} b32 | {V}", "", {f"1:{H}": "src0, src1, and result to have identical vector types"}),
     ("vcbmax", f"{V} b32 | {V} b32", "", {"3:b16": "mask and predicate result to share one mask type",
                                           f"2:{H}": "input and value result to share one vector type"}),
@@ -247,7 +247,7 @@ CASES: list[tuple[str, str, str, dict[str, str]]] = [
         "0:gm/f16": "requires MAT source", "1:l0c/f32": "requires BIAS destination", "1:bt/f16":
         "expects one of f32->f32"}),
     ("mte_l1_fb", "l1/f16 fb/f32" + " i64" * 4 + " |", "", {"1:bt/f32": "requires destination in scaling address"}),
-    ("mte_gm_l1_frac", "gm/f32 l1/f32 =1 =4 =1 ? =1 =0 =0 =0 =0 i1 |", "", {
+    ("mte_gm_l1_frac", "gm/f32 l1/f32 =1 =4 =1 ? =1 =0 =0 =0 =0 i1 |", "mode = #pto<cube_load_frac_mode nd2nz>", {
         "6:=0": "group_count must be greater than zero", "4:=-1": "src_inner_stride must be non-negative"}),
     ("load_cbuf_to_ca", "l1/f16 l0a/f16 =0 =0 =1 =1 =1 =1 |", "", {
         "2:=-1": "m_start must be non-negative", "4:=0": "m_step must be greater than zero", "1:l0a/f32": WIDTHS,
@@ -296,10 +296,10 @@ CASES: list[tuple[str, str, str, dict[str, str]]] = [
     ("convert", "f32 | f16", 'rounding = "o", saturation = "sat"', {
         "1:i32": "requires signedness when converting to or from integer type",
         'rounding = "h", saturation = "sat"': "fp32-to-fp16 conversion supports rounding r/a/f/c/z/o"}),
-    ("convert", "vector<2xf32> | vector<2xf16>", 'rounding = "r"', {
+    ("convert", "vector<2xf32> | vector<2xf16>", 'rounding = "r", saturation = "sat"', {
         "1:f16": "does not support mixed scalar and packed conversion", "1:i32": "mixed integer and packed conversion",
         "0:vector<2xbf16>": "unsupported packed conversion type pair",
-        'rounding = "h"': "f32x2-to-f16x2 conversion supports rounding r/a/f/c/z/o"}),
+        'rounding = "h", saturation = "sat"': "f32x2-to-f16x2 conversion supports rounding r/a/f/c/z/o"}),
     ("fma", "f32 f32 f32 | f32", "", {"2:f16": "all of {lhs, rhs, acc, result} have same type"}),
     # Addresses
     ("tile_buf_addr", "!pto.tile_buf<vec,16x16xf32> | ub/f32", "", {
@@ -319,7 +319,7 @@ CASES.extend([
     ("vmin", f"{V} {V} b32 | {V}", "", {"2:b8": f"does not match lhs vector type !pto.vreg<64xf32>{WIDE}"}),
     ("vsubcs", f"{W} {W} b32 b32 | {W} b32", "", {"5:b16": "mask type !pto.mask<b32> does not match carry type",
                                                   "2:b16": "carry_in type !pto.mask<b16> does not match mask type"}),
-    ("vcmps", f"{V} f32 b32 | b32", 'cmp_mode = "lt"', {"2:b16": "seed mask type", "3:b16": "result mask type"}),
+    ("vcmps", f"{V} f32 b32 | b32", 'cmp = "lt"', {"2:b16": "seed mask type", "3:b16": "result mask type"}),
     ("pnot", "b8 b8 | b8", "", {"1:b16": "input mask type !pto.mask<b8> does not match mask type !pto.mask<b16>"}),
     ("psel", "b8 b8 b8 | b8", "", {"3:b16": "src0 mask type !pto.mask<b8> does not match result mask type"}),
     ("vsel", f"{V} {V} b32 | {V}", "", {"2:b16": "does not match src0 vector type"}),

@@ -52,7 +52,7 @@ CASES: list[tuple[str, str, str, dict[str, str]]] = [
     ("cmo.cacheinvalid", "? |", "space = #pto.address_space<gm>", {
         "space = #pto.address_space<left>": "only supports GM cache maintenance"}),
     *[(f"struct_{name}", f"{NESTED} {'f16 |' if name == 'set' else '| f16'}", PATH.format("1, 1"), {
-        "": "struct path must have at least one index",
+        "": "requires attribute 'path'",
         "path = array<i64>": "struct path must have at least one index",
         PATH.format("1, 1, 0"): "struct path index 2 descends into non-struct field of type f16",
         PATH.format("2"): f"struct path index 0 (2) is out of range for {NESTED.replace(',', ', ')} with 2 field(s)",
