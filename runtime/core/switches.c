@@ -224,7 +224,10 @@ static uint8_t exits_of(const struct core *core, const struct router *router, in
         bool passes = router->filter.kind == 0 || filter_first(&router->filter, run->words, run->control, count);
         outputs |= (uint8_t)(passes << RAMP);
     }
-    return port == RAMP ? outputs : outputs & (uint8_t) ~(1 << port);
+    /* Back by the port that it came by goes only what came on another color. */
+    const uint8_t *swap = router->color->row.swap;
+    bool goes_back = port == RAMP || (swap != NULL && swap[router->pe] >> port & 1);
+    return goes_back ? outputs : outputs & (uint8_t) ~(1 << port);
 }
 
 /* Begins a teardown phase at a router, and tells its PE. */

@@ -472,7 +472,9 @@ class SwitchedColor:
             if router.filter is not None:
                 passes, count = router.filter.first(run.payload, control=run.control)
             outputs |= passes << RAMP
-        return [out for out in range(len(PORTS)) if outputs >> out & 1 and (out != port or out == RAMP)], count
+        if port != RAMP and not router.color.swaps(router.pe, port):
+            outputs &= ~(1 << port)
+        return [out for out in range(len(PORTS)) if outputs >> out & 1], count
 
     def _comes_down(self, router: Router, run: Passage) -> bool:
         """Return True if a router sends a run down its ramp, as far as a filter lets it pass."""

@@ -206,7 +206,8 @@ def run(
                 continue
             port = ORDER[number]
             _, transmit = router.ports()
-            outs = [(out, to) for out in transmit if out not in ("ramp", port) for to in ways[place, out]]
+            shut = ("ramp",) if router.route.swaps(port) else ("ramp", port)
+            outs = [(out, to) for out in transmit if out not in shut for to in ways[place, out]]
             if any(not router.returns[way] or min(router.returns[way]) > now for way in outs):
                 continue
             passed = True

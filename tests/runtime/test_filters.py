@@ -179,6 +179,17 @@ def test_a_swap_on_both_axes_is_one_from_the_ramp_too() -> None:
     assert [got(engine, 1, 0, color) for color in "cd"] == [[1, 2], []]
 
 
+def test_what_comes_on_the_other_color_may_go_back() -> None:
+    """As public programs need it: the router of (1, 0) sends back west on @d what comes from there on @c."""
+    routes = """flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @d on [0, :] from [east] to [ramp]
+      flow.route @c on [1, :] from [ramp, west] to [ramp, west] swap [x]
+      flow.route @d on [1, :] from [ramp, west] to [ramp, west] swap [x]"""
+    engine = machine((2, 1), routes, {(0, 0, 0): data(1, 2)}, "cd")
+    engine.run()
+    assert [[got(engine, x, 0, color) for x in range(2)] for color in "cd"] == [[[], []], [[1, 2], [1, 2]]]
+
+
 def test_wavelets_that_no_color_takes_are_an_error() -> None:
     routes = SWAP_EAST.replace(
         "@c on [1:3, :] from [west] to [ramp, east] swap [x]", "@c on [1, :] from [west] to [ramp]"
