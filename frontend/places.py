@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from functools import partial
 from typing import Any
 
 from xdsl.dialects import arith, memref
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from ..csl import syntax
 from . import emit, packing, types
@@ -69,6 +70,25 @@ class Place:
     @property
     def is_const(self) -> bool:
         return True
+
+
+_MOST_LOOKED_AT = 64
+"""Operations behind a load in which a store of what it loaded is looked for."""
+
+
+def _last_loads(ev: Evaluator) -> Collection[Operation]:
+    """Return the last loads of the code being emitted, behind which nothing is stored."""
+    found: set[Operation] = set()
+    op = ev.code.block.last_op
+    for _ in range(_MOST_LOOKED_AT):
+        if op is None:
+            break
+        if isinstance(op, memref.LoadOp):
+            found.add(op)
+        elif not is_side_effect_free(op):
+            break
+        op = op.prev_op
+    return found
 
 
 def _constant(ev: Evaluator, value: Value, node: syntax.Node) -> Address:
@@ -484,9 +504,20 @@ class Memory(Place):
                     "this DSD differs from those this variable has held in what cannot change at run time "
                     "(its kind, options or number of dimensions); use another variable",
                 )
+        kept = _last_loads(ev)
         for position, part in enumerate(data.parts()):
             word = word_of(ev, part, node)
-            Memory(moved(ev, self.where, position, 2), types.U16, False)._store_scalar(ev, word)
+            place = Memory(moved(ev, self.where, position, 2), types.U16, False)
+            if not place._is_what(ev, word, kept):
+                place._store_scalar(ev, word)
+
+    def _is_what(self, ev: Evaluator, word: SSAValue, loads: Collection[Operation]) -> bool:
+        """Return True if a word was loaded from here by one of `loads`, so that it need not be stored."""
+        load = word.owner
+        if load not in loads or not isinstance(load, memref.LoadOp):
+            return False
+        array, indices = indexed(ev, self.where, self.type)
+        return load.memref is array and list(load.indices) == indices
 
     def _store_scalar(self, ev: Evaluator, word: SSAValue) -> None:
         if types.size(self.type) > 4:

@@ -70,7 +70,8 @@ def stream(body: Body, op: flow.StreamOp) -> None:
     if not pointed and None not in (known_offset, *known_strides, *known_extents):
         body.values[op.result] = template
         return
-    body.charge("descriptor")
+    if not is_kept(op):
+        body.charge("descriptor")
     result = _copy(body, op.result, template)
     if pointed:
         assert op.address is not None
@@ -83,6 +84,18 @@ def stream(body: Body, op: flow.StreamOp) -> None:
     for place, (extent, known) in enumerate(zip(extents, known_extents, strict=True)):
         if known is None:
             _change(body, "set_extent", result, _register(body, extent), place)
+
+
+def is_kept(op: flow.StreamOp) -> bool:
+    """Return True if a stream is a descriptor as memory keeps it, the address in front of all other words of it.
+
+    The setup of an operation pays for the loads of these, as of those that a constant descriptor consists of.
+    """
+    loads = [value.owner for value in op.operands]
+    buffers = [load.buffer for load in loads if isinstance(load, flow.LoadOp)]
+    if op.address is None or len(buffers) < len(loads) or None in buffers:
+        return False
+    return len(set(buffers)) == 1
 
 
 def circular_stream(body: Body, op: flow.CircularStreamOp) -> None:

@@ -14,15 +14,25 @@ from ...dialects.scalar_types import kind_of
 from ...operations.costs import access_class
 from ...runtime.tables.instructions import BITS, KIND, KINDS
 from .body import Body
+from .descriptors import is_kept
 
 
 def load(body: Body, op: flow.LoadOp) -> None:
-    """Append a load."""
+    """Append a load, unless it is of a known place and nothing uses it."""
     key, first, operands = _access(body, op, op.result.type)
+    if op.buffer is not None and not operands and not op.result.uses:
+        return
     _settle(body, op)
-    body.charge(access_cost(key))
+    if not _is_of_descriptor(op):
+        body.charge(access_cost(key))
     result = body.define(op.result)
     body.control("load", result, first, ("access", key), [result], operands)
+
+
+def _is_of_descriptor(op: flow.LoadOp) -> bool:
+    """Return True if a load gives operations nothing but words of descriptors that memory keeps."""
+    users = [use.operation for use in op.result.uses]
+    return bool(users) and all(isinstance(user, flow.StreamOp) and is_kept(user) for user in users)
 
 
 def store(body: Body, op: flow.StoreOp) -> None:

@@ -77,3 +77,42 @@ def test_a_fabric_dsd_that_the_layout_makes(csl: Csl, color: int) -> None:
     text = str(csl.layout(layout, pe).module)
     assert text.count("dsd.mov16 ") == (2 if color == 5 else 3), "one for each that the variable may hold"
     assert "wse.color @c5 = 5" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "stored", "filled"),
+    [
+        ("held = @increment_dsd_offset(held, 4, f32);", 1, [4, 5, 6, 7]),
+        ("held = @set_dsd_length(held, n);", 1, [0, 1]),
+        ("held = @set_dsd_base_addr(@set_dsd_length(held, n), &data[9]);", 2, [9, 10]),
+        ("const before = held; other = 1; held = before;", 4, [0, 1, 2, 3]),
+        ("held = second;", 3, [0, 2, 4]),
+    ],
+)
+def test_only_words_that_change_are_stored(csl: Csl, change: str, stored: int, filled: list[int]) -> None:
+    """A word that a descriptor variable holds already is not stored again, unless anything was stored since."""
+    text = f"""
+    var data = @zeros([16]f32);
+    var other: i16 = 0;
+    var n: u16 = 2;
+    var held = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> data[i] }});
+    var second = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{3}} -> data[2 * i] }});
+    fn main() void {{ {change} @fmovs(held, 7.0); }}
+    """
+    assert str(csl.program(text, {"data": "f32"}).module).count("flow.store ") == stored
+    assert csl.run(text, {"data": "f32"})["data"].nonzero()[0].tolist() == filled
+
+
+def test_the_words_of_a_descriptor_variable_are_loaded_with_it(csl: Csl) -> None:
+    """An operation takes as long with a descriptor that is a variable as with one that is a constant."""
+    cycles: list[int] = []
+    for kind in ("var", "const"):
+        text = f"""
+        var data = @zeros([16]f32);
+        {kind} held = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> data[i] }});
+        fn main() void {{ @fmovs(held, 7.0); }}
+        """
+        simulator = csl.start(text, {"data": "f32"})
+        simulator.launch("main")
+        cycles.append(simulator.cycles)
+    assert cycles[0] == cycles[1]
