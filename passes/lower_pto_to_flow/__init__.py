@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from ... import targets
+from ...analysis.pto.core_flags import flags_of_program
 from ...analysis.pto.local_memory import called, capacity
 from ...analysis.pto.pipe_ends import refusal
 from ...diagnostics.errors import LoomError
@@ -43,6 +44,7 @@ from ...operations import pipe_protocol
 from ...operations.pipe_protocol import Behavior
 from .barriers import Barriers
 from .bodies import KernelLowering
+from .core_flags import SPACE, CoreFlags
 from .pipes import CUBE, VECTOR, Machine, Plan, Ring, is_shared
 from .tile_operations import CONVERTER
 from .views import GLOBAL_MEMORY, SPACES
@@ -109,6 +111,8 @@ class _Program:
         self.kernels = self._kernels()
         self.ends = {core: self._ends(core) for core in _CORES}
         self.chip = self._chip()
+        reached = {op: None for core in _CORES for function in self.kernels for op in _reachable(function, core)}
+        self.flags = flags_of_program(reached, self.chip)
         self.machine = Machine(options.protocol, self._lanes(), options.blocks, options.devices, self.chip)
         self.taken: set[str] = set()
         """Names in the fabric that no kernel has there."""
@@ -116,13 +120,20 @@ class _Program:
     def lower(self) -> flow.FabricOp:
         rings: list[Ring] = []
         plans = self._plans(rings)
-        self.taken = {GLOBAL_MEMORY, CONVERTER, CUBE, VECTOR, *SPACES.values(), *(ring.channel for ring in rings)}
+        self.taken = {GLOBAL_MEMORY, SPACE, CONVERTER, CUBE, VECTOR, *SPACES.values()}
+        self.taken |= {ring.channel for ring in rings}
         barriers = Barriers(self.machine)
-        units = [self._units(core, plans[core], barriers) for core in _CORES]
+        used = {core for core in _CORES if any(self._runs_on(function, core) for function in self.kernels)}
+        columns = range(1 + self.machine.lanes)
+        flags = CoreFlags(
+            self.machine, self.flags,
+            [column for column in columns if (KernelKind.VECTOR if column else KernelKind.CUBE) in used],
+        )  # fmt: skip
+        units = [self._units(core, plans[core], barriers, flags) for core in _CORES]
         self._erase_unused_spaces(units)
         fabric = flow.FabricOp("kernels", self.chip, 1 + self.machine.lanes, self.machine.blocks * self.machine.devices)
         fabric.location = self.kernels[0].location
-        made_here: list[Operation] = [flow.SpaceOp(GLOBAL_MEMORY, 0), *barriers.channels()]
+        made_here: list[Operation] = [flow.SpaceOp(GLOBAL_MEMORY, 0), *flags.spaces(), *barriers.channels()]
         for member in made_here:
             member.location = fabric.location
         memory, *exchanges = made_here
@@ -165,7 +176,9 @@ class _Program:
             for op in _reachable(function, core)
         )
 
-    def _units(self, core: KernelKind, plans: dict[InitializePipeOp, Plan], barriers: Barriers) -> flow.UnitsOp:
+    def _units(
+        self, core: KernelKind, plans: dict[InitializePipeOp, Plan], barriers: Barriers, flags: CoreFlags
+    ) -> flow.UnitsOp:
         """Return the units of one kind of core, with their memories and kernels."""
         chip = targets.chip(self.chip)
         is_cube = core is KernelKind.CUBE
@@ -177,7 +190,7 @@ class _Program:
         for function in self.kernels:
             if not self._runs_on(function, core):
                 continue
-            lowering = KernelLowering(function, core, self.machine, plans, barriers)
+            lowering = KernelLowering(function, core, self.machine, plans, barriers, flags)
             visible = function.sym_name.data
             new = lowering.lower(f"{visible}_kernel" if visible in self.taken else visible)
             for name, size in lowering.spaces.items():
@@ -252,8 +265,8 @@ class _Program:
         )
 
     def _asks_for_lanes(self) -> bool:
-        """Return True if vector cores ask for their number."""
-        return any(
+        """Return True if vector cores ask for their number, or flags are between cores of a block."""
+        return self.flags.of_a_block or any(
             isinstance(op, GetSubBlockIdxOp | GetSubBlockNumOp)
             for function in self.kernels
             for op in _reachable(function, KernelKind.VECTOR)

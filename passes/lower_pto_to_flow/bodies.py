@@ -67,7 +67,7 @@ from ...dialects.pto.tiles import TCvtOp, TileOperation, TMovOp, TPrintOp
 from ...dialects.pto.types import PartitionTensorViewType, PipeType, TensorViewType, TileBufType, element_bytes
 from ...dialects.scalar_types import SCALAR_DIALECTS
 from ...targets.chip import BOX_ROWS, SCALE_BOX
-from . import packed_floats, scale_orders
+from . import core_flags, packed_floats, scale_orders
 from .barriers import Barriers
 from .control_flow import ControlFlow, single_block
 from .emission import Emitter
@@ -99,11 +99,13 @@ class KernelLowering:
         machine: Machine,
         plans: Mapping[InitializePipeOp, Plan],
         barriers: Barriers,
+        flags: core_flags.CoreFlags,
     ) -> None:
         self.function = function
         self.core = core
         self.machine = machine
         self.barriers = barriers
+        self.core_flags = flags
         self.spaces: dict[str, int] = {}
         self.emitter = Emitter(Block(), function)
         self.handles = Handles(self.emitter)
@@ -236,6 +238,9 @@ class KernelLowering:
                 scale_orders.order_scales(self.instructions, op)
             case TileOperation():
                 self.tiles.lower(op)
+            case InstructionOp() if op.row.name in core_flags.NAMES:
+                column = 0 if self.core is KernelKind.CUBE else self.emitter.add(self.lane, 1)
+                self.core_flags.lower(op, column, self.emitter, self.handles)
             case InstructionOp():
                 lower_instruction(self.instructions, op)
             case arith.SelectOp() if is_handle(op.result):

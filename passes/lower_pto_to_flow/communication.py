@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import UnitAttr, i1, i32, i64
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import UnitAttr, i1, i32
+from xdsl.ir import SSAValue
 
 from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
 from ...dialects.pto.attributes import AtomicType, AtomicTypeAttr, Layout
 from ...dialects.pto.instructions import InstructionOp
+from .core_flags import rest_until
 from .instruction_context import Instructions, Scratch, given, word_of
 from .views import View, in_order_of_matrix, known
 
@@ -89,34 +90,26 @@ def _signals(kernel: Instructions, op: InstructionOp) -> list[View]:
     return [replace(each, extents=(1,), strides=(1,)) for each in found]
 
 
-def _compared(kernel: Instructions, op: InstructionOp, signal: View) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """Return if a signal compares as wanted, what it is, and what it is compared with."""
-    emitter = kernel.emitter
-    found = emitter.make(flow.TileGetOp(emitter.tile(signal), i32))
-    wanted = kernel.handles.value(given(op, "cmpValue"))
-    return emitter.make(arith.CmpiOp(found, wanted, _PREDICATES[word_of(op, "cmp", "ge")])), found, wanted
-
-
 def _wait(kernel: Instructions, op: InstructionOp) -> None:
     """Wait for each signal after the other."""
-    emitter = kernel.emitter
+    wanted = kernel.handles.value(given(op, "cmpValue"))
     for signal in _signals(kernel, op):
-        before, after = Block(), Block()
-        emitter.append(scf.WhileOp([], [], Region(before), Region(after)))
-        with emitter.inside(before):
-            holds, found, wanted = _compared(kernel, op, signal)
-            numbers = [emitter.make(arith.ExtSIOp(number, i64)) for number in (found, wanted)]
-            emitter.append(flow.RestOp(holds, *numbers))
-            emitter.append(scf.ConditionOp(emitter.make(arith.XOrIOp(holds, emitter.constant(1, i1)))))
-        with emitter.inside(after):
-            emitter.append(scf.YieldOp())
+        rest_until(kernel.emitter, signal, wanted, _PREDICATES[word_of(op, "cmp", "ge")])
 
 
 def _test(kernel: Instructions, op: InstructionOp) -> None:
-    holds = [_compared(kernel, op, signal)[0] for signal in _signals(kernel, op)]
+    emitter, wanted = kernel.emitter, kernel.handles.value(given(op, "cmpValue"))
+    holds = [
+        emitter.make(
+            arith.CmpiOp(
+                emitter.make(flow.TileGetOp(emitter.tile(signal), i32)), wanted, _PREDICATES[word_of(op, "cmp", "ge")]
+            )
+        )
+        for signal in _signals(kernel, op)
+    ]
     found = holds[0]
     for each in holds[1:]:
-        found = kernel.emitter.make(arith.AndIOp(found, each))
+        found = emitter.make(arith.AndIOp(found, each))
     kernel.handles.values[op.results[0]] = found
 
 

@@ -52,8 +52,6 @@ def lower_instruction(kernel: Instructions, op: InstructionOp) -> None:
 def _reason(name: str) -> str:
     if "async" in name:
         return "moves data to a cache, which has no counterpart in `flow`; run the kernel without it"
-    if name.startswith(("sync.", "set_cross", "wait_cross", "set_intra", "wait_intra")):
-        return "orders cores by flags, which has no counterpart in `flow`; use pipes or pto.syncall"
     return "has no counterpart in `flow`; use operations on tiles and pipes, arith, math and scf"
 
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
+from ..core_flags import FlagsOfProgram
+
 
 @dataclass
 class CoreFlags:
     """The flags of the cores of one device."""
 
-    uses_second: bool = False
-    """True if the program has flags of the second vector core."""
-    modes: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
-    """The modes in which each flag is set somewhere in the program."""
+    of_program: FlagsOfProgram
     raised: dict[tuple[int, int, int], list[int]] = field(default_factory=dict[tuple[int, int, int], "list[int]"])
     """The steps that have raised a flag, by mode, flag and core."""
     taken: dict[tuple[int, int, int], int] = field(default_factory=dict[tuple[int, int, int], int])

@@ -24,6 +24,7 @@ from ....dialects.traversal import walk
 from ....operations import pipe_protocol
 from ....operations.pipe_protocol import Behavior
 from ....targets.chip import LANES
+from ..core_flags import flags_of_program
 from ..pipe_ends import pipe_ends
 from ..schedules import PipeUse, pipe_uses
 from .channels import Channel
@@ -70,7 +71,9 @@ class Program:
         self.rings = list(_rings(module, functions))
         self.of_use: dict[Operation, Ring] = {use.op: ring for ring in self.rings for use in ring.uses}
         asks = any(isinstance(op, GetSubBlockIdxOp | GetSubBlockNumOp) for op in operations)
-        self.lanes = LANES if asks or any(ring.is_split for ring in self.rings) else 1
+        self.core_flags = flags_of_program(operations, chip)
+        both = asks or self.core_flags.of_a_block or any(ring.is_split for ring in self.rings)
+        self.lanes = LANES if both else 1
 
     def kinds(self) -> set[KernelKind]:
         """Return the kinds of cores that run any kernel."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....dialects.traversal import walk
 from .barrier import Barrier
 from .channels import Channel
-from .core_flags import flags_of
+from .core_flags_state import CoreFlags
 from .core_state import TooLong, Undecided
 from .cores import CoreRun
 from .global_memory import GlobalMemory
@@ -44,8 +43,7 @@ def dry_run(
     written: set[str] = set()
     barriers = [Barrier(blocks * len(present), written) for _ in devices]
     channels: list[list[dict[str, Channel]]] = [[program.channels() for _ in range(blocks)] for _ in devices]
-    operations = list(walk(program.module))
-    flags = [flags_of(operations, program.chip) for _ in devices]
+    flags = [CoreFlags(program.core_flags) for _ in devices]
     cores = [
         CoreRun(
             program, trace, number, blocks, channels[core.device or 0][core.block], barriers[core.device or 0],
