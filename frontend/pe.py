@@ -35,15 +35,9 @@ from ..operations.bit_patterns import are_all_same
 from ..operations.scalar_types import numpy_type
 from ..targets.wavelets import WORD_MASK
 from . import types
+from .descriptor_variables import DescriptorVariables
 from .descriptors import (
-    DESCRIPTORS,
-    FABRIC,
-    FabricChoice,
     FabricDescriptor,
-    MemoryDescriptor,
-    alternatives_of,
-    as_choice,
-    united,
 )
 from .emit import Builder, has_one_register, in_ir, memref, place, scalar, stored
 from .evaluator import Effect, Evaluator, Session
@@ -59,11 +53,9 @@ from .values import (
     Address,
     Buffer,
     Callable,
-    ChoiceChanges,
     Column,
     Lanes,
     Value,
-    WidthChanges,
     content,
     is_by_content,
     is_members,
@@ -124,7 +116,7 @@ class Export:
     """Tells whether two exports are of one symbol."""
 
 
-class PeProgram:
+class PeProgram(DescriptorVariables):
     """What a class of PEs owns. `columns` and `rows` are where they stand, one number for each lane."""
 
     def __init__(
@@ -135,8 +127,7 @@ class PeProgram:
         rows: NDArray[np.int64],
         held: Mapping[str, Sequence[FabricDescriptor]],
     ) -> None:
-        self.session = session
-        self.name = name
+        super().__init__(session, name, held)
         self.columns = columns
         self.rows = rows
         self.operations: list[Operation] = []
@@ -195,11 +186,6 @@ class PeProgram:
         self.state: dict[str, Any] = {}
         """What single builtins keep: random state, registers."""
         self._symbols: set[str] = set()
-        self._dsd_colors: list[int] = []
-        self._held = held
-        """The fabric DSDs that the variables in a memory hold, by its symbol, if that is known at run time only."""
-        self._chosen: list[FabricDescriptor] = []
-        """The fabric DSDs of which the program chooses one at run time."""
         self._queues: dict[tuple[bool, int | None, int | None], str] = {}
         self._params: dict[tuple[Attribute, bytes], str] = {}
         self._locals: dict[tuple[Hashable, ...], Address] = {}
@@ -207,7 +193,6 @@ class PeProgram:
         """The identity of the function whose local variable is in a memory, by symbol."""
         self._constants: dict[Any, Address] = {}
         self._constant_values: dict[str, Value] = {}
-        self._descriptors: dict[tuple[str, int], DESCRIPTORS] = {}
         self._stepped: dict[tuple[str, int], tuple[Type, Address]] = {}
         """The memory that says what a register loaded with `single_step` holds, and the type of that."""
         self.location: Attribute | None = None
@@ -232,48 +217,14 @@ class PeProgram:
         self.colors.add(number)
         return color_symbol(number)
 
-    def color_place(self, number: int) -> int:
-        """Return the place of a color among those that DSDs of this program have, in the order in which they come."""
-        if number not in self._dsd_colors:
-            self._dsd_colors.append(number)
-        return self._dsd_colors.index(number)
-
-    def color_at(self, place: int) -> int:
-        """Return the color at a place."""
-        return self._dsd_colors[place]
-
     def adopted(self, value: Value) -> Value:
         """Return a value of the layout as one of this program: the colors of its DSDs by their places."""
         data = value.data
         if is_members(data):
             return Value(value.type, tuple(map(self.adopted, data)))
         if isinstance(value.type, types.Array) and isinstance(value.type.element, types.Descriptor):
-            return Value(value.type, [self._adopted(item) for item in data])
-        return Value(value.type, self._adopted(data))
-
-    def _adopted(self, data: Any) -> Any:
-        if not isinstance(data, FabricDescriptor) or data.color is None:
-            return data
-        return replace(data, color=self.color_place(data.color))
-
-    def _of_layout(self, data: FabricDescriptor) -> FabricDescriptor:
-        """Return a DSD of this program as one of the layout: with its color."""
-        return data if data.color is None else replace(data, color=self.color_at(data.color))
-
-    def choice_number(self, descriptor: FabricDescriptor) -> int:
-        """Return the number of a DSD, whose extent is 0, among those of which the program chooses one at run time."""
-        if descriptor not in self._chosen:
-            self._chosen.append(descriptor)
-        return self._chosen.index(descriptor)
-
-    def as_held(self, symbol: str, data: Any) -> Any:
-        """Return a DSD as variables in a memory hold it: a fabric DSD as one of those that they are known to hold."""
-        if not isinstance(data, FABRIC):
-            return data
-        held = [self._adopted(each) for each in self._held.get(symbol, ())]
-        known = united(tuple((self.choice_number(each), each) for each in held if each.output == data.output))
-        both = united(known, alternatives_of(data, self.choice_number))
-        return as_choice(data, known, self.choice_number) if known and both == known else data
+            return Value(value.type, [self.adopted_data(item) for item in data])
+        return Value(value.type, self.adopted_data(data))
 
     def use(self, ev: Evaluator, kind: str, number: int | None, node: syntax.Node) -> None:
         """Record that the program uses a resource; what libraries use is theirs."""
@@ -421,7 +372,7 @@ class PeProgram:
                 if unit is not None:
                     data = replace(data, unit=unit, element=None)
                 data = self.as_held(symbol, data)
-                self._descriptors[symbol, start] = data
+                self.hold(symbol, start, data)
                 for position, part in enumerate(data.parts()):
                     image.put(start + 2 * position, 2, part)
             case _:
@@ -515,46 +466,6 @@ class PeProgram:
             found = type, self.allocate(ev, name, type, initial, ev.source, node)
             self._stepped[file, number] = found
         return found
-
-    def descriptor_at(self, where: Address) -> Any:
-        """Return what is fixed of the descriptor a variable holds; None if nothing is known of it."""
-        if where.buffer is None:
-            return None
-        if is_ssa(where.offset):
-            symbol = where.buffer.symbol
-            held = [each for (other, _), each in self._descriptors.items() if other == symbol]
-            for other in held[1:]:
-                self.held_like(where, held[0], other)
-            return held[0] if held and all(map(held[0].like, held)) else None
-        return self._descriptors.get((where.buffer.symbol, where.offset * where.unit))
-
-    def held_like(self, where: Address, held: DESCRIPTORS, given: DESCRIPTORS) -> DESCRIPTORS:
-        """Return what a DSD variable is given as one like it holds; as it is, if it cannot hold both.
-
-        Raise WidthChanges if they differ in the width of elements alone, but for a variable that has been given
-        elements of 16 bits and of 32 bits already, and ChoiceChanges if they are fabric DSDs that differ.
-        """
-        if where.buffer is None or held.like(given):
-            return given
-        symbol = where.buffer.symbol
-        if isinstance(held, FABRIC) and isinstance(given, FABRIC) and held.output == given.output:
-            known, new = (alternatives_of(each, self.choice_number) for each in (held, given))
-            both = united(known, new)
-            if isinstance(held, FabricChoice) and both == known:
-                return as_choice(given, both, self.choice_number)
-            raise ChoiceChanges(symbol, tuple(self._of_layout(each) for _, each in both))
-        if not isinstance(held, MemoryDescriptor) or not isinstance(given, MemoryDescriptor):
-            return given
-        if is_ssa(where.offset) or not replace(held, unit=given.unit).like(given):
-            return given
-        place = symbol, where.offset * where.unit
-        if (self.name, *place) not in self.session.widths:
-            raise WidthChanges(*place, given.unit)
-        return given
-
-    def set_descriptor_at(self, where: Address, descriptor: DESCRIPTORS) -> None:
-        if where.buffer is not None and not is_ssa(where.offset):
-            self._descriptors[where.buffer.symbol, where.offset * where.unit] = descriptor
 
     # Numbers that differ from PE to PE
 
