@@ -59,8 +59,13 @@ class LocatingParser(Parser):
         self._flat: dict[tuple[str, bool, str], Any] = {}
         self._repeated = Repetitions(text)
         self._looked_at_values = False
-        super().__init__(ctx, text, name)
-        self._parser_state = ParserState(IRLexer(Input(text, name)))
+        self._text = text
+        try:
+            super().__init__(ctx, text, name)
+            self._parser_state = ParserState(IRLexer(Input(text, name)))
+        except ParseError as error:
+            error.msg = self._clearer(error)
+            raise
 
     def _line_and_column(self, position: int) -> tuple[int, int]:
         line = bisect_right(self._line_starts, position)
@@ -92,7 +97,7 @@ class LocatingParser(Parser):
 
     def _clearer(self, error: ParseError) -> str:
         """Return the message of xDSL, or one that says more where xDSL's only says what it was about to read."""
-        at_end = error.span.start >= len(self.lexer.input.content.rstrip())
+        at_end = error.span.start >= len(self._text.rstrip())
         match error.msg.strip():
             case "Could not parse entire input!":
                 missing = "a kernel, func.func" if self._name.endswith(".pto") else "a wse.program"
@@ -101,6 +106,8 @@ class LocatingParser(Parser):
                 return (
                     "the text ends inside a region; a '}' is missing" if at_end else "an operation or '}' is expected"
                 )
+            case "Expected suffix identifier after {first_char}":
+                return f"a name is expected behind '{self._text[error.span.start]}'"
             case _:
                 return error.msg
 

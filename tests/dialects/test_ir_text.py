@@ -55,3 +55,13 @@ def test_numbers_that_would_wrap_around(number: str) -> None:
     text = f'wse.program @p target "wse3" rectangle {number} x 1 {{\n}}\n'
     with pytest.raises(LoomError, match=rf"^p.mlir:1:40: error: the number {int(number, 0)} does not fit in 64 bits"):
         parse_ir(context(), text, "p.mlir")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "character"), [("# A title\n", "1:1", "#"), ('"test.op"() {a = ! } : () -> ()', "1:18", "!")]
+)
+def test_signs_without_a_name(text: str, place: str, character: str) -> None:
+    """Also at the very start, which is read before all else."""
+    with pytest.raises(LoomError, match=f"a name is expected behind '{character}'") as caught:
+        parse_ir(context(), text, "text.mlir")
+    assert caught.value.location == f"text.mlir:{place}"
