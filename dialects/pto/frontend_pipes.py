@@ -57,6 +57,7 @@ from .internal_pipes import (
     whole,
 )
 from .kernels import architecture_of, core_of, fail, function_of, is_tile_helper, require_function
+from .memory import verify_valid
 from .types import TensorViewType, TileBufType, ViewType
 
 _INDEX = IndexType()
@@ -852,6 +853,7 @@ class PopOp(PipeUseOp):
                     "expects tile result to have dynamic validShape (?, ?) when valid_row/valid_col operands are "
                     "provided; write v_row=?, v_col=?",
                 )
+            verify_valid(self, self.valid_row, self.valid_col, entry)
         if self.CORE is KernelKind.CUBE:
             verify_parity(self, self.split_axis, entry)
         verify_lane_operand(self, self.aiv_subblockid, self.split_axis, entry)

@@ -47,6 +47,16 @@ def constant_value(value: SSAValue) -> int | None:
     return None
 
 
+def verify_valid(op: Operation, rows: SSAValue | None, columns: SSAValue | None, tile: TileBufType) -> None:
+    """Check that valid rows and columns that are constants are not negative, and no more than the tile has."""
+    for name, operand, whole in (("row", rows, tile.rows), ("col", columns, tile.columns)):
+        value = None if operand is None else constant_value(operand)
+        if value is not None and value < 0:
+            fail(op, f"expects {name} operand to be non-negative, not {value}")
+        if value is not None and value > whole:
+            fail(op, f"expects {name} operand <= shape dim ({whole}), not {value}")
+
+
 def _extent_of(parser: Parser, value: SSAValue) -> int:
     """Return the extent that a parsed value has in an inferred type."""
     if isinstance(parser, LocatingParser):
@@ -379,6 +389,7 @@ class AllocTileOp(IRDLOperation):
                 fail(self, f"expects no valid_{name} operand, as the type says v_{name}={extent}; write v_{name}=?")
             if operand is None and extent == DYNAMIC:
                 fail(self, f"valid_{name} operand is required because result type v_{name} is ?")
+        verify_valid(self, self.valid_row, self.valid_col, tile)
 
 
 @irdl_op_definition
@@ -555,10 +566,7 @@ class SetValidShapeOp(IRDLOperation):
         assert isinstance(tile, TileBufType)
         if not tile.has_dynamic_valid:
             fail(self, "expects a tile with v_row=?, v_col=?; write them in its type")
-        for name, operand, whole in (("row", self.valid_row, tile.rows), ("col", self.valid_col, tile.columns)):
-            value = constant_value(operand)
-            if value is not None and not 0 <= value <= whole:
-                fail(self, f"expects valid_{name} to be 0 to {whole}, not {value}")
+        verify_valid(self, self.valid_row, self.valid_col, tile)
 
 
 @irdl_op_definition

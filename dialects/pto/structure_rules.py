@@ -22,7 +22,7 @@ from .attributes import AddressSpace, AddressSpaceAttr
 from .instruction_operation import InstructionOp
 from .kernels import fail
 from .local_tiles import verify_address, verify_layout
-from .memory import LoadScalarOp, StoreScalarOp, constant_value
+from .memory import LoadScalarOp, StoreScalarOp, constant_value, verify_valid
 from .registers import LocalArrayType, MultiTileBufType, StructType
 from .rules import Rule, is_float8, is_low_precision
 from .types import (
@@ -217,6 +217,7 @@ def _several(op: InstructionOp) -> None:
         if (op.operand(name) is not None) is not needed:
             how = "is required" if needed else "must be absent"
             fail(op, f"{name} operand {how} because slot v_{letter} is {'?' if needed else extent}")
+    verify_valid(op, op.operand("valid_row"), op.operand("valid_col"), tile)
     if op.attribute(_PLANNED) is not None:
         fail(op, f"attribute '{_PLANNED}' is reserved for pto-plan-memory")
 

@@ -55,7 +55,7 @@ def quantize_blocks(kernel: Instructions, op: InstructionOp) -> None:
     """Write a scale for each 32 elements of a row or column, and the elements divided by it, to nearest even."""
     emitter, scratch = kernel.emitter, Scratch(kernel.tiles)
     source, room = kernel.view(op, "src"), shape_of(op, "src")
-    packs = word_of(op, "quantType", word_of(op, "quant_type", "")) != "MXFP8"
+    packs = word_of(op, "quant_type", "") != "MXFP8"
     form, by_ocp = _OF_4_BITS if packs else _OF_8_BITS, word_of(op, "quantScaleAlg", "ocp") == "ocp"
     of_columns = word_of(op, "grpAxis", "axis1") == "axis0"
     values = scratch.view(f32, source.extents, room)

@@ -632,3 +632,21 @@ def test_scaled_stores_may_have_fewer_elements() -> None:
     assert "stored-part" not in kinds(text, "a2a3")
     text = text.replace(f" fp %s : {scales}", "").replace("f16", "i32")
     assert kinds(text, "a2a3") == ["stored-part"]
+
+
+@pytest.mark.parametrize("pushed", [0, 1, 2])
+@pytest.mark.parametrize("popped", [0, 1, 2])
+def test_ends_of_a_pipe_as_a_value_agree_in_split(pushed: int, popped: int) -> None:
+    """Two functions that only share the flags of a pipe may be of two: a warning."""
+    opened = """%pipe = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, local_slot_num = 8,
+      flag_base = 0}(%p : memref<256xf32, #pto.address_space<gm>>, %a : i32) -> !pto.pipe
+"""
+    given = "%p: memref<256xf32, #pto.address_space<gm>>, %a: i32"
+    push = f"%t = pto.alloc_tile : {ACC}\npto.tpush(%t, %pipe : {ACC}, !pto.pipe) {{split = {pushed}}}"
+    pop = f"""%t = pto.declare_tile -> {VEC}
+pto.tpop(%t, %pipe : {VEC}, !pto.pipe) {{split = {popped}}}
+pto.tfree(%pipe : !pto.pipe) {{split = {popped}}}"""
+    text = kernel("cube", given, opened + push, "push") + kernel("vector", given, opened + pop, "pop")
+    for behavior in ("a2a3", "a5"):
+        found = [hazard for hazard in hazards(text, behavior) if hazard.code == "split-mismatch"]
+        assert [hazard.severity for hazard in found] == ([] if pushed == popped else ["warning"])

@@ -193,6 +193,43 @@ def test_pitch_of_products(packed: bool, rows: int, valid: int, codes: list[str]
         assert "boxes of this product 16 rows apart" in finding.message and "compact=1" in finding.message
 
 
+def stored_product(shape: tuple[int, int], stored: tuple[int, int], first: tuple[int, int] | None = None) -> str:
+    """A product of `shape` in an accumulator of which `stored` are valid and stored; added to one of `first`."""
+    cube = K("cube", "cube", [("%a", P), ("%b", P), ("%out", P)])
+    result = cube.tile(acc(*stored))
+    for number, (rows, columns) in enumerate([shape] if first is None else [first, shape]):
+        lhs = cube.tile(left(stored[0], 32, valid=(rows, 32)))
+        rhs = cube.tile(right(32, stored[1], valid=(32, columns)))
+        loaded = cube.tile(mat(stored[0], 32, valid=(rows, 32)))
+        other = cube.tile(mat(32, stored[1], valid=(32, columns)))
+        cube.load(cube.part("%a", (rows, 32), (0, 0), (rows, 32)), loaded)
+        cube.load(cube.part("%b", (32, columns), (0, 0), (32, columns)), other)
+        cube.mov(loaded, lhs)
+        cube.mov(other, rhs)
+        (cube.mmacc if number else cube.mm)(lhs, rhs, result)
+    cube.store(result, cube.part("%out", stored, (0, 0), stored))
+    return module("a5", cube)
+
+
+@pytest.mark.parametrize(
+    ("shape", "stored", "first", "message"),
+    [
+        ((64, 16), (64, 64), None, "64 columns of the accumulator are stored, but the products have written 16"),
+        ((16, 16), (64, 16), None, "64 rows of the accumulator are stored, but the products have written 16"),
+        ((64, 16), (64, 64), (64, 32), "64 columns of the accumulator are stored, but the products have written 32"),
+        ((64, 16), (64, 64), (64, 64), None),
+        ((64, 64), (64, 64), None, None),
+        ((64, 50), (64, 64), None, None),
+    ],
+)
+def test_part_of_an_accumulator_without_product(
+    shape: tuple[int, int], stored: tuple[int, int], first: tuple[int, int] | None, message: str | None
+) -> None:
+    found = [finding for finding in check(stored_product(shape, stored, first)) if finding.code == "unwritten-tile"]
+    assert [finding.severity for finding in found] == ([] if message is None else ["error"])
+    assert message is None or message in found[0].message
+
+
 @pytest.mark.parametrize(("address", "codes"), [(0, ["slots-overlap"]), (12288, ["slots-overlap"]), (16384, [])])
 @pytest.mark.slow
 def test_addresses_inside_slots(address: int, codes: list[str]) -> None:

@@ -267,7 +267,7 @@ CASES: dict[str, tuple[str, Any, Any, Any, Callable[[], Any]]] = {
     },
     "mgather of elements": (mgather("elem", "undefined"), TABLE, ELEMENTS, WHOLE, lambda: TABLE.ravel()[ELEMENTS]),
     "tquant": (
-        "pto.tquant ins(%at, %bt : A, B) outs(%outt : OUT) {quantType = #pto<quant_type INT8_SYM>}",
+        "pto.tquant ins(%at, %bt : A, B) outs(%outt : OUT) {quant_type = #pto<quant_type INT8_SYM>}",
         A * 20, COLUMN * 9, np.zeros((ROWS, COLUMNS), np.int8),
         lambda: np.clip(np.rint((A * 20) * (COLUMN * 9)), -128, 127),
     ),

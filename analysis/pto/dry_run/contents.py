@@ -5,15 +5,17 @@ Contents are signatures, which are equal for equal data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
 from ....dialects.pto.attributes import AddressSpace
+from ....dialects.pto.tiles import is_product
 from ....targets.chip import BOX_ROWS
 from ..local_memory import tile_bytes
 from .trace import Problem, Trace
-from .values import PACKED, Tile
+from .values import PACKED, Tile, whole_boxes
 
 
 @dataclass
@@ -28,6 +30,8 @@ class Written:
     """The first of its elements and by how much they grow, row by row, if that is known."""
     pitch: int | None = None
     """Rows by which columns of boxes of a product are apart in the accumulator."""
+    product: tuple[int, int] | None = None
+    """The rows and columns that products have written; None if others have written there, or that is not known."""
 
 
 class Contents:
@@ -44,8 +48,11 @@ class Contents:
         """Return the name of the memory of a tile, unique in the program."""
         return self._trace.cores[self._core].memory(tile.space.value)
 
-    def write(self, tile: Tile, signature: object) -> None:
-        """Record that the valid part of a tile has been written; what it covers whole is gone."""
+    def write(self, tile: Tile, signature: object, product: tuple[int, int] | None = None) -> None:
+        """Record that the valid part of a tile has been written; what it covers whole is gone.
+
+        A `product` of so many rows and columns writes no more of it than that.
+        """
         region = tile.region()
         if region is None:
             # How much of it is unknown: all of it may be.
@@ -60,7 +67,10 @@ class Contents:
             low, high = region.low, region.high
         before = self._written.setdefault(tile.space, [])
         kept = [part for part in before if part.start < low or part.end > high]
-        kept.append(Written(low, high, tile, signature))
+        written = Written(low, high, tile, signature)
+        if product is not None and not self._is_lost:
+            written.product = _with_earlier(product, written, before)
+        kept.append(written)
         self._written[tile.space] = kept
 
     def note_numbers(self, tile: Tile, first: int, step: int) -> None:
@@ -115,6 +125,8 @@ class Contents:
             return None
         if found.pitch is not None and tile.valid[1] is not None and tile.valid[1] > BOX_ROWS:
             self._check_pitch(op, tile, found.pitch)
+        if found.product is not None and found.start == low and not is_product(op):
+            self._check_product(op, tile, found.product)
         if found.start == low and found.end == high:
             return found.signature
         inside = found.start <= low and high <= found.end
@@ -146,3 +158,31 @@ class Contents:
                 f"read {pitch} rows apart, as the tile says, so columns from {BOX_ROWS} on are wrong; {remedy}",
             )
         )
+
+    def _check_product(self, op: Operation, tile: Tile, product: tuple[int, int]) -> None:
+        """Report that more of an accumulator is read than products have written, boxes counted whole."""
+        for what, written, valid in zip(("rows", "columns"), product, tile.valid, strict=True):
+            if valid is not None and valid > whole_boxes(written):
+                self._trace.report(
+                    Problem(
+                        "unwritten-tile",
+                        op,
+                        f"{valid} {what} of the accumulator are {'stored' if op.name == 'pto.tstore' else 'read'}, but "
+                        f"the products have written {written}, as many as their operands have valid ones; "
+                        f"give the accumulator {written} valid {what}, or the operands {valid}",
+                        may=op.name != "pto.tstore",
+                        core=self._core,
+                    )
+                )
+                return
+
+
+def _with_earlier(product: tuple[int, int], written: Written, before: Sequence[Written]) -> tuple[int, int] | None:
+    """Return the rows and columns that a product and those before it have written; None if others have, too."""
+    earlier = [part for part in before if part.start < written.end and written.start < part.end]
+    if not earlier:
+        return product
+    if len(earlier) > 1 or earlier[0].product is None or earlier[0].start != written.start:
+        return None
+    rows, columns = earlier[0].product
+    return max(rows, product[0]), max(columns, product[1])

@@ -216,7 +216,9 @@ class MemoryOperations(CoreState):
             accesses.append(Access(self.memory.name(result), result.region(), True))
             self._check_shapes(op, result)
             self._step(op, kind, pipe, tuple(accesses), extents=extents, size=size)
-            self.memory.write(result, signature if known else None)
+            is_known = op.name.startswith("pto.tmatmul") and len(extents) == 3 and 0 not in extents
+            product = (extents[0], extents[2]) if is_known else None
+            self.memory.write(result, signature if known else None, product)
             self._note_pitch(op, result)
             self._note_numbers(op, result)
         elif isinstance(result, View):

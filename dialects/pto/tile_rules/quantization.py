@@ -14,7 +14,7 @@ from .tiles import Tiles, differ, element_name, is_integer, is_one_of, is_row_ma
 
 def quantize(tiles: Tiles) -> None:
     """Check `tquant`."""
-    kind = tiles.choice("quantType") or tiles.choice("quant_type")
+    kind = tiles.choice("quant_type")
     if kind not in (None, "INT8_SYM", "INT8_ASYM"):
         tiles.fail("expects plain tquant quant_type to be INT8_SYM or INT8_ASYM; use tquant.mx for MX quantization")
     if kind is not None and (kind == "INT8_ASYM") is not tiles.has("offset"):
@@ -83,7 +83,7 @@ def quantize_blocks(tiles: Tiles) -> None:
     tiles.nd(*_OUTPUTS, "exp_zz")
     along_columns = tiles.choice("grpAxis") == "axis0"
     _options(tiles, along_columns)
-    kind = tiles.choice("quantType") or tiles.choice("quant_type")
+    kind = tiles.choice("quant_type")
     _block_elements(tiles, kind)
     for name in ("src", "dst", *_OUTPUTS):
         if DYNAMIC in tiles.tile(name).valid_shape:
@@ -132,7 +132,7 @@ def _options(tiles: Tiles, along_columns: bool) -> None:
             "expects the deprecated exp_zz form to use grpAxis=axis1; use pto.tmov with a non-scaling tmp for axis0 "
             "exponents"
         )
-    kind = tiles.choice("quantType") or tiles.choice("quant_type")
+    kind = tiles.choice("quant_type")
     if kind not in ("MXFP8", "MXFP4_E2M1"):
         tiles.fail("expects quant_type to be MXFP8 or MXFP4_E2M1")
     stores = tiles.attribute("storeMode") is not None

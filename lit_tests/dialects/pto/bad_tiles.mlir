@@ -223,7 +223,7 @@ func.func @f(%t: !pto.tile_buf<vec, 16x32xf32>, %i: index) {
   return
 }
 // -----
-// CHECK: error: 'pto.set_validshape' op expects valid_row to be 0 to 16, not 17
+// CHECK: error: 'pto.set_validshape' op expects row operand <= shape dim (16), not 17
 func.func @f(%t: !pto.tile_buf<vec, 16x32xf32, valid=?x?>) {
   %r = arith.constant 17 : index
   pto.set_validshape %t, %r, %r : !pto.tile_buf<vec, 16x32xf32, valid=?x?>

@@ -185,6 +185,49 @@ def test_where_tiles_begin(memory: str, alignment: int) -> None:
         verify_text(allocated(tile, -alignment))
 
 
+OPEN = "vec, 16x32xf32, valid=?x?"
+OPENS = f"!pto.multi_tile_buf<{OPEN}, count=2>"
+VALID = {
+    "alloc_tile": f"%t = pto.alloc_tile valid_row = %m valid_col = %n : !pto.tile_buf<{OPEN}>",
+    "set_validshape": f"""%t = pto.alloc_tile valid_row = %i valid_col = %i : !pto.tile_buf<{OPEN}>
+  pto.set_validshape %t, %m, %n : !pto.tile_buf<{OPEN}>""",
+    "alloc_multi_tile": f"%t = pto.alloc_multi_tile valid_row = %m valid_col = %n : {OPENS}",
+    "tpop_from_aic": f"""%a = pto.reserve_buffer {{name = "b", size = 16384, location = #pto.address_space<vec>,
+    auto = true}} -> i32
+  pto.aiv_initialize_pipe {{id = 0, dir_mask = 1, slot_size = 2048}}(c2v_consumer_buf = %a : i32)
+  %t = pto.tpop_from_aic(%m, %n) {{id = 0, split = 0}} -> !pto.tile_buf<{OPEN}>
+  pto.tfree_from_aic {{id = 0, split = 0}}""",
+}
+"""Where a program gives valid rows and columns."""
+
+
+@pytest.mark.parametrize("body", VALID.values(), ids=VALID)
+def test_constant_valid_extents(body: str) -> None:
+    def of(rows: int, columns: int) -> str:
+        return f"""func.func @f(%i: index) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %m = arith.constant {rows} : index
+  %n = arith.constant {columns} : index
+  {body}
+  return
+}}"""
+
+    for extents in ((0, 0), (16, 32)):
+        verify_text(of(*extents))
+    for extents, message in (
+        ((17, 32), "expects row operand <= shape dim (16), not 17"),
+        ((16, 33), "expects col operand <= shape dim (32), not 33"),
+        ((-1, 32), "expects row operand to be non-negative, not -1"),
+    ):
+        with pytest.raises(LoomError, match=re.escape(message)):
+            verify_text(of(*extents))
+
+
+@pytest.mark.parametrize("valid", ["17x32", "16x33", "17x?", "?x33"])
+def test_valid_extents_of_types(valid: str) -> None:
+    with pytest.raises(LoomError, match=r"tile_buf valid_(row|col) \(\d+\) exceeds (row|col) \(\d+\)"):
+        verify_text(f"func.func @f(%t: !pto.tile_buf<vec, 16x32xf32, valid={valid}>) {{\n  return\n}}")
+
+
 # ---------------------------------------------------------------------------------------------
 # What is around an operation, and whole modules
 # ---------------------------------------------------------------------------------------------

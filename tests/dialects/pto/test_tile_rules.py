@@ -173,7 +173,7 @@ ROWS = [
         "to match the documented scatter"),
     row("a3", "tquant", f"{V}f32 | vec, 16x8xf32 -> {V}i8", f"{V}f32 | {COLUMN} -> {V}i8",
         "fp to use non-row-major layout",
-        "{quantType = #pto<quant_type INT8_SYM>}"),
+        "{quant_type = #pto<quant_type INT8_SYM>}"),
     row("a3", "tdequant", f"{V}i32 | {COLUMN} | {COLUMN} -> {V}f32", f"{V}i8 | {COLUMN} | {COLUMN} -> {V}f32",
         "src element type i8 or i16"),
     row("a3", "tfillpad", f"{V}f32 -> {V}f32", f"{V}f32 -> {V}f32, pad=1", "dst PadVal != Null for tfillpad"),
@@ -223,6 +223,21 @@ def test_rule(case: Row) -> None:
     program(case, case.right).verify()
     with pytest.raises(VerifyException, match=re.escape(case.message)):
         program(case, case.wrong).verify()
+
+
+@pytest.mark.parametrize(
+    ("name", "operands"),
+    [
+        ("tsort32", f"{V}f32 | {V}i32 | vec, 1x64xi32 -> vec, 16x128xf32"),
+        ("trowmax", f"{V}f32 | {V}i32 -> {COLUMN}"),
+        ("trowsum", f"{V}f32 | {V}f16 -> {COLUMN}"),
+    ],
+)
+def test_scratch_of_any_elements_on_a5(name: str, operands: str) -> None:
+    """The headers of a5 copy bytes to scratch, or leave it alone; those of a2 and a3 compute in it."""
+    program(row("a5", name, "", "", ""), operands).verify()
+    with pytest.raises(VerifyException, match=r"expects (A2/A3 )?tmp "):
+        program(row("a3", name, "", "", ""), operands).verify()
 
 
 def test_a_program_without_a_chip_has_to_be_right_on_one() -> None:
