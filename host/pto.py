@@ -400,11 +400,12 @@ def bind_all(program: Program, machine: Machine, arguments: Arguments) -> list[d
 
 
 def _peer(program: Program, bound: Sequence[Mapping[str, Bound]], name: str, peer: Peer) -> int | float:
-    if not 0 <= peer.device < program.devices:
-        raise LoomError(f"argument '{name}' is of device {peer.device}; there are devices 0 to {program.devices - 1}")
-    found = bound[peer.device].get(peer.name)
+    device = whole_number(peer.device, f"the device of argument '{name}'")
+    if not 0 <= device < program.devices:
+        raise LoomError(f"argument '{name}' is of device {device}; there are devices 0 to {program.devices - 1}")
+    found = bound[device].get(peer.name)
     if found is None or found.array is None:
-        raise LoomError(f"argument '{name}' is '{peer.name}' of device {peer.device}, which is not an array there")
+        raise LoomError(f"argument '{name}' is '{peer.name}' of device {device}, which is not an array there")
     return found.value
 
 
@@ -442,6 +443,11 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Value], lab
             bound[name] = Bound(0)
             continue
         if isinstance(given, Windows):
+            if dtype.itemsize != np.dtype(np.int64).itemsize:
+                raise LoomError(
+                    f"argument '{name}' points to {parameter.pointed}, and where the memories of devices begin is in "
+                    "64-bit integers; pass an array, or pto.Peer"
+                )
             given = np.zeros(FIRST_WINDOW + program.devices, np.int64)
         if given is None:
             size = program.sizes.get(name)

@@ -55,7 +55,7 @@ def context_words(device: int, bases: Sequence[int]) -> Array:
 def of_each(arguments: Mapping[str, Any], devices: int) -> list[dict[str, Value]]:
     """Return the arguments of each device; a list or tuple has one value for each.
 
-    Raises LoomError for a list of another length, and for arrays of one name that differ in shape or type.
+    Raises LoomError for a list of another length, and where not all have an array, of one shape and type.
     """
     found: list[dict[str, Value]] = [{} for _ in range(devices)]
     for name, given in arguments.items():
@@ -68,7 +68,12 @@ def of_each(arguments: Mapping[str, Any], devices: int) -> list[dict[str, Value]
                     f"argument '{name}' has {len(values)} values for {devices} devices; give one for each, or an array"
                 )
         arrays: list[Array] = [value for value in values if isinstance(value, np.ndarray)]
-        if len({(array.shape, array.dtype) for array in arrays}) > 1 or 0 < len(arrays) < devices:
+        if 0 < len(arrays) < devices:
+            raise LoomError(
+                f"argument '{name}' is an array of {len(arrays)} of {devices} devices, whose memories are alike; give "
+                "each an array, and what some have of others in another argument"
+            )
+        if len({(array.shape, array.dtype) for array in arrays}) > 1:
             raise LoomError(
                 f"argument '{name}' differs in shape or type between devices, whose memories are alike; give each an "
                 "array of one shape"

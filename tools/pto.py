@@ -84,7 +84,7 @@ def parser() -> Parser:
     )
     run.add_argument(
         "--devices",
-        type=positive,
+        type=_devices,
         default=1,
         metavar="N",
         help="devices, each with all blocks and arrays of its own (default: 1)",
@@ -127,6 +127,16 @@ def parser() -> Parser:
         help="write the statistics of the run, with an estimate of cycles, occupancy and waits of each core",
     )
     return found
+
+
+def _devices(text: str) -> int:
+    """Return a number of devices; raises ArgumentTypeError for one that no run has."""
+    from ..host.pto_devices import MAX_DEVICES
+
+    devices = positive(text)
+    if devices > MAX_DEVICES:
+        raise argparse.ArgumentTypeError(f"{text!r} is too many; a run has 1 to {MAX_DEVICES} devices")
+    return devices
 
 
 def _source(file: str) -> Path | str:
@@ -231,7 +241,7 @@ _DEVICE = "{device}"
 def _value(name: str, text: str, devices: int) -> Any:
     """Return the value of an argument; of several devices a list with one for each where they may differ."""
     if devices == 1:
-        return _value_of_one(name, text)
+        return _value_of_one(name, text.replace(_DEVICE, "0"))
     parts = text.split(",")
     if len(parts) == 1 and _DEVICE in text:
         parts = [text.replace(_DEVICE, str(device)) for device in range(devices)]
@@ -246,7 +256,7 @@ def _value_of_one(name: str, text: str) -> Any:
     if text.endswith(".npy"):
         return read_array(text)
     array, at, device = text.rpartition("@")
-    if at and device.isdigit():
+    if at and device.isdecimal():
         return Peer(array, int(device))
     return WINDOWS if text == "windows" else number(text, f"argument '{name}'")
 

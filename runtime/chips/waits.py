@@ -42,7 +42,7 @@ def _at_rest(chip: Chip, wait: Waiting) -> wait_graph.Wait:
     place = chip.where(wait.where)
     text = (
         f"@{task} waits for a signal{f' ({place})' if place else ''}, which is {wait.found} where it is compared with "
-        f"{wait.wanted}, and nothing changes it any more"
+        f"{wait.wanted}, and nothing changes it any more; let another core signal it, or correct what is waited for"
     )
     y, x = divmod(wait.unit, chip.width)
     return wait_graph.Wait(int(chip.class_of[y, x]), np.array([(x, y)]), text, place, held=True)

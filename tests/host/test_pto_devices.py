@@ -176,6 +176,49 @@ def test_a_chain(step: int) -> None:
     assert result.findings == []
 
 
+def _slot(name: str, pointer: str) -> str:
+    """Return the part of an array that is the slot of a round, of two."""
+    whole = f"!pto.tensor_view<1x{SIZE * DEVICES}xf32>"
+    return f"""%{name}_view = pto.make_tensor_view %{pointer}, shape = [%c1, %c{SIZE * DEVICES}],
+      strides = [%c{SIZE * DEVICES}, %c1] : {whole}
+    %{name}_part = pto.partition_view %{name}_view, offsets = [%c0, %at], sizes = [%c1, %c{SIZE}] : {whole} -> {PART}
+    """
+
+
+@pytest.mark.parametrize(
+    ("waits_for", "slots_free", "codes"), [(1, 1, set[str]()), (0, 1, {"global-race"}), (1, 2, {"global-race"})]
+)
+def test_back_pressure(waits_for: int, slots_free: int, codes: set[str]) -> None:
+    """Each device puts into two slots of the next: a wait for the first signals of one device is behind those."""
+    arguments = RING_ARGUMENTS + ", %taken: !pto.ptr<i32>, %taken_before: !pto.ptr<i32>, %free: i32"
+    body = (
+        _view("x", "x") + _view("twice", "twice") + "".join(
+            _view(name, name, 1, "i32") for name in ("signal", "signal_next", "taken", "taken_before")
+        )
+        + f"""%rounds = arith.constant {DEVICES} : index
+    %c2 = arith.constant 2 : index
+    scf.for %i = %c0 to %rounds step %c1 {{
+      %slot = arith.remui %i, %c2 : index
+      %at = arith.muli %slot, %c{SIZE} : index
+      %done = arith.index_cast %i : index to i32
+      %some = arith.addi %done, %wanted : i32
+      %least = arith.subi %done, %free : i32
+      """
+        + _slot("out", "out") + _slot("next", "next") + _await("taken", "least") + _put("next", "x")
+        + _notify("signal_next") + _await("signal", "some") + DOUBLE + _notify("taken_before") + "}\n"
+    )  # fmt: skip
+    values = _ring_values(waits_for) | {
+        "out": np.zeros(SIZE * DEVICES, np.float32),
+        "taken": np.zeros(1, np.int32),
+        "taken_before": [pto.Peer("taken", (device - 1) % DEVICES) for device in range(DEVICES)],
+        "free": slots_free,
+    }
+    result = pto.run(_kernel(arguments, body), devices=DEVICES, arguments=values)
+    assert {finding.code for finding in result.findings} == codes
+    if not codes:
+        assert all((result.arrays["twice"][device] == 2 * values["x"][device - 1]).all() for device in range(DEVICES))
+
+
 def test_a_missing_signal() -> None:
     with pytest.raises(Deadlock, match=r"device 0 block 0 AIV0.*waits for a signal .*which is 0 where it is compared"):
         pto.run(_ring(_put("next", "x"), _await("signal", "wanted"), DOUBLE), devices=DEVICES,
@@ -355,6 +398,9 @@ module attributes {pto.target_arch = "a5"} {
         ({"x": [np.zeros(n, np.float32) for n in (64, 64, 64, 65)]}, 4, "differs in shape or type between devices"),
         ({"next": pto.Peer("out", 4)}, 4, "argument 'next' is of device 4; there are devices 0 to 3"),
         ({"next": pto.Peer("wanted", 0)}, 4, "argument 'next' is 'wanted' of device 0, which is not an array"),
+        ({"next": pto.Peer("out", "1")}, 4, "the device of argument 'next' is '1'; give a whole number"),
+        ({"next": pto.WINDOWS}, 4, "'next' points to f32, and where the memories of devices begin is in 64-bit"),
+        ({"next": [np.zeros(64, np.float32), *[pto.Peer("out", 0)] * 3]}, 4, "is an array of 1 of 4 devices, whose"),
         ({}, 0, "a run has 1 to 64 devices, not 0"),
         ({"x": np.zeros(64, np.float32), "next": pto.Peer("out", 0)}, 1, "about other devices, and there is one"),
     ],

@@ -192,3 +192,22 @@ def test_several_devices(run_loom: Run, tmp_path: Path) -> None:
     outcome = run_loom("pto", "run", EXAMPLES / "ring.pto", *flags, "--set", "told=signal@0,signal@0")
     assert outcome.status == 1
     assert "device 1 block 0 AIV0: @ring waits for a signal" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--devices", "65"], "argument --devices: '65' is too many; a run has 1 to 64 devices"),
+        (["--devices", "1000000000000"], "is too many; a run has 1 to 64 devices"),
+        (["--devices", "two"], "argument --devices: 'two' is not a number above 0"),
+        (
+            ["--devices", "2", "--set", "next=out@\u00b2,out@0"],
+            "argument 'next' is 'out@\u00b2', which is not a number",
+        ),
+        (["--set", "x=nothing{device}.npy"], "nothing0.npy: error: cannot be read"),
+    ],
+)
+def test_wrong_devices(run_loom: Run, flags: list[str], said: str) -> None:
+    outcome = run_loom("pto", "run", EXAMPLES / "ring.pto", *flags)
+    assert outcome.status == 1
+    assert said in outcome.err and len(outcome.err.splitlines()) == 1

@@ -108,7 +108,7 @@ class Communication(CoreState):
             while wanted is not None and signal.value is not None and not COMPARISONS[word](signal.value, wanted):
                 yield
             step = self._step(op, "wait", HardwarePipe.S, after=tuple(change.step for change in signal.changes))
-            self.trace.signals.awaits.append(Await(step, place, word, wanted, len(signal.changes)))
+            self.trace.signals.awaits.append(Await(step, place, word, wanted))
             self._wait_for_pipes(op)
 
     HANDLERS: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]] = {

@@ -16,11 +16,15 @@ from typing import NamedTuple, TypeAlias
 from xdsl.ir import Operation
 
 from ....dialects.pto.attributes import HardwarePipe
+from .signals import Moment, Order
 from .trace import Access, Step, Trace
 from .values import Region, overlap
 
 MAX_PAIRS = 200_000
 """Pairs of accesses that are compared; those of larger programs are left out."""
+
+MAX_ROUNDS = 50
+"""Times that waits for signals are looked at; if more is found even then, they are behind all that came before them."""
 
 _Clock: TypeAlias = tuple[int, ...]
 
@@ -84,25 +88,35 @@ def races(trace: Trace, ignored: frozenset[str] = frozenset()) -> Iterator[Race]
 
 
 def _loosen(trace: Trace) -> None:
-    """Let waits for signals be behind those changes alone that they are behind in every order."""
+    """Let waits for signals be behind those changes alone that they are behind in every order.
+
+    What is known of the order of some shows more of that of others, so this goes on from none.
+    """
     signals = trace.signals
     if not signals.awaits:
         return
     told = {change.step for signal in signals.of.values() for change in signal.changes}
     asked = {wait.step for wait in signals.awaits}
-    clocks: dict[int, _Clock] = {}
-    places: dict[int, tuple[int, int]] = {}
-    for index, _, thread, at, clock in _moments(trace):
-        if index in told:
-            before = list(clock())
-            before[thread] = at
-            clocks[index] = tuple(before)
-        if index in asked:
-            places[index] = thread, at
-    for wait in signals.awaits:
-        thread, at = places[wait.step]
-        behind = {step for step in told if clocks[step][thread] >= at}
-        trace.steps[wait.step].after = wait.needs(signals.of[wait.place], behind)
+    as_run = {step: trace.steps[step].after for step in asked}
+    for step in asked:
+        trace.steps[step].after = ()
+    for _ in range(MAX_ROUNDS):
+        moments: dict[int, Moment] = {}
+        for index, _, thread, at, clock in _moments(trace):
+            if index in told or index in asked:
+                before = list(clock())
+                before[thread] = at
+                moments[index] = Moment(thread, at, before)
+        orders = {place: Order(signal, moments) for place, signal in signals.of.items()}
+        changed = False
+        for wait in signals.awaits:
+            found = orders[wait.place].needs(wait)
+            changed |= found != trace.steps[wait.step].after
+            trace.steps[wait.step].after = found
+        if not changed:
+            return
+    for step, after in as_run.items():
+        trace.steps[step].after = after
 
 
 def _may_race(first: _Timed, second: _Timed) -> bool:

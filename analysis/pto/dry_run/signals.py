@@ -1,14 +1,17 @@
 """Signals between devices in a dry run: numbers in global memory that cores change and wait for.
 
-A wait for a number that only grows is behind each change without which the number would not be reached; behind which of
-several others it is, nobody knows.
+A wait for a number that only grows is behind each change without which, and without all that comes after it, the number
+would not be reached; behind which of several others it is, nobody knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from operator import eq, ge, gt, le, lt, ne
+from typing import NamedTuple
 
 COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {"eq": eq, "ne": ne, "gt": gt, "ge": ge, "lt": lt, "le": le}
 
@@ -50,22 +53,66 @@ class Await:
     place: Place
     comparison: str
     wanted: int | None
-    before: int
-    """How many changes came before it in the dry run."""
 
-    def needs(self, signal: Signal, behind: set[int]) -> tuple[int, ...]:
-        """Return the steps that it is behind in every order, if the steps `behind` come after it."""
-        before = signal.changes[: self.before]
-        steps = tuple(change.step for change in before)
-        others = [*before, *(change for change in signal.changes[self.before :] if change.step not in behind)]
-        values = [change.value for change in others if change.adds and change.value is not None]
-        grows = len(values) == len(others) and all(value > 0 for value in values)
-        if not grows or signal.first is None or self.wanted is None or self.comparison not in ("ge", "gt", "eq"):
-            return steps
-        total, least = signal.first + sum(values), self.wanted + (self.comparison == "gt")
-        if self.comparison == "eq" and total != least:
-            return steps
-        return tuple(change.step for change in before if total - (change.value or 0) < least)
+
+class Moment(NamedTuple):
+    """When a step takes place: its thread, its place in it, and the places in all threads that are not later."""
+
+    thread: int
+    at: int
+    clock: Sequence[int]
+
+
+class Order:
+    """The changes of a signal, by thread, in which each comes after the one before it."""
+
+    def __init__(self, signal: Signal, moments: Mapping[int, Moment]) -> None:
+        self._first = signal.first
+        self._moments = moments
+        self._changes: dict[int, list[Change]] = {}
+        for change in signal.changes:
+            self._changes.setdefault(moments[change.step].thread, []).append(change)
+        self._sums: dict[int, list[int]] = {}
+        """What the first changes of a thread add, by how many."""
+        self._growing: dict[int, int] = {}
+        """How many of the first changes of a thread are known to add."""
+        for thread, changes in self._changes.items():
+            values = [change.value if change.adds and (change.value or 0) > 0 else None for change in changes]
+            self._sums[thread] = [0, *accumulate(value or 0 for value in values)]
+            self._growing[thread] = values.index(None) if None in values else len(values)
+
+    def _after(self, moment: Moment) -> dict[int, int]:
+        """Return the place of the first change in each thread that is not before, nor beside, a moment."""
+        return {
+            thread: bisect_left(changes, moment.at, key=lambda change: self._moments[change.step].clock[moment.thread])
+            for thread, changes in self._changes.items()
+        }
+
+    def needs(self, wait: Await) -> tuple[int, ...]:
+        """Return the last step in each thread that a wait is behind in every order."""
+        before = {
+            thread: bisect_left(changes, wait.step, key=lambda change: change.step)
+            for thread, changes in self._changes.items()
+        }
+        ends = self._after(self._moments[wait.step])
+        grows = all(end <= self._growing[thread] for thread, end in ends.items())
+        if grows and self._first is not None and wait.wanted is not None and wait.comparison in ("ge", "gt", "eq"):
+            total = self._first + sum(self._sums[thread][end] for thread, end in ends.items())
+            least = wait.wanted + (wait.comparison == "gt")
+            if wait.comparison != "eq" or total == least:
+                before = {thread: self._needed(thread, many, ends, total - least) for thread, many in before.items()}
+        return tuple(self._changes[thread][many - 1].step for thread, many in before.items() if many)
+
+    def _needed(self, thread: int, many: int, ends: Mapping[int, int], spare: int) -> int:
+        """Return how many of the first changes of a thread are such that more than `spare` is lost without them."""
+
+        def is_spared(place: int) -> bool:
+            later = self._after(self._moments[self._changes[thread][place].step])
+            return spare >= sum(
+                self._sums[other][end] - self._sums[other][min(end, later[other])] for other, end in ends.items()
+            )
+
+        return bisect_left(range(many), True, key=is_spared)
 
 
 class Signals:
