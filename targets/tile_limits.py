@@ -70,3 +70,6 @@ WORKSPACE_BITS = 32
 
 SESSION_BYTES = 8
 """Bytes of scratch memory that asynchronous transfers share."""
+
+MAX_BLOCK_STRIDE = 0xFFFF
+"""Blocks from one to the next that `vsstb` stores: what its control field of 16 bits holds (PTOAS)."""

@@ -141,7 +141,7 @@ def _declared(alloca: llvm.AllocaOp) -> _Fragment:
 
 
 def _bytes(element: Attribute) -> int | None:
-    """Return the bytes of an element; None for what is no scalar of up to 64 bits."""
+    """Return the bytes of an element; None for all but scalars of up to 64 bits."""
     if isinstance(element, IntegerType):
         bits = cast("IntegerType", element).width.data
         return None if bits > _LONGEST else 1 << max(0, (bits - 1).bit_length() - 3)

@@ -1,6 +1,6 @@
 """Receives that are sure to go on when a PE lets its host go on, found without a run.
 
-Whether an asynchronous receive needs the host to go on is not known in general: its wavelets may be what the host sends
+That an asynchronous receive does without the host is not known in general: its wavelets may be what the host sends
 next, or what the next launch sends. It is known of a color on which every PE program that sends does so in the function
 that the same launch starts, before it waits for anything, and on which no other function receives: then the launch that
 issues the receive sends what ends it. Functions are followed in a straight line, with what they call; behind a branch

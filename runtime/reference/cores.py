@@ -639,7 +639,7 @@ def drain(core: Core, a: int, b: int, c: int) -> bool:
 
 
 def rest(core: Core, a: int, b: int, c: int) -> bool:
-    """Let all other cores go on, unless a condition holds. To rest again where it has just rested is no progress."""
+    """Let all other cores go on, unless a condition holds. To rest again where it has just rested does not count."""
     machine = core.row.machine
     if core.registers[a]:
         machine.has_progress |= core.rests_at is not None

@@ -68,6 +68,8 @@ ELSEWHERE = {
     "host/sdk/conversions.py": "words of 16 bits of the SDK's own library",
     "host/sdk/tensors.py": "the upper half of a word of the host",
     "host/sdk/trace_records.py": "words of 16 bits in the SDK's records",
+    "passes/lower_pto_to_flow/quantized_blocks.py": "the bits of a 16-bit float in those of 32 bits",
+    "passes/vmi_lower_unified_to_legacy.py": "the bits of a 16-bit float but its sign",
     "backend/csl/tree.py": "how numpy packs bfloat16",
 }
 """Files with such a number that is not the machine's, and what it is."""

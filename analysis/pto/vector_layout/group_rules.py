@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....dialects.pto.instruction_operation import InstructionOp
 from ....dialects.pto.registers import VmiVRegType
+from ....targets.tile_limits import MAX_BLOCK_STRIDE
 from .full_registers import PADDED, is_full
 from .layouts import (
     BLOCKS,
@@ -130,10 +131,10 @@ def stores_groups(op: InstructionOp) -> str | None:
         if not is_pointer(op, "destination"):
             return "one-block group_store requires !pto.ptr destination"
         distance = (stride or 0) // size
-        if distance > 0xFFFF:
+        if distance > MAX_BLOCK_STRIDE:
             return (
                 "one-block group_store block_stride exceeds the 16-bit vsstb control field: "
-                f"{distance} blocks, at most 65535"
+                f"{distance} blocks, at most {MAX_BLOCK_STRIDE}"
             )
         return None
     if layout == deinterleaved(2):
