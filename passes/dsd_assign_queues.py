@@ -309,10 +309,15 @@ class _Assignment:
             for op in self._operations
             if self._registers.is_async(op, surely=True)
         }
+        users: dict[str, list[dsd.DsdOperation]] = {}
         for op, own in surely.items():
+            for name in own:
+                users.setdefault(name, []).append(op)
+        for op, own in surely.items():
+            sharers = {other for name in own for other in users[name]}
             for other in self._code.overlapping(op):
-                shared = own & surely.get(other, set())
-                if shared and other not in told and self._start_together(op, other):
+                if other in sharers and other not in told and self._start_together(op, other):
+                    shared = own & surely[other]
                     told.add(other)
                     yield self._shared(op, other, f"queue {shown_name(self._queues[min(shared)])}")
         for first, second in combinations(self._queues, 2):

@@ -336,6 +336,7 @@ class PeCode:
         self._positions: dict[Operation, Position] = {
             item: (name, number) for name, items in self._items.items() for number, item in enumerate(items)
         }
+        self._overlapping: dict[dsd.DsdOperation, Sequence[dsd.DsdOperation]] = {}
 
     def position(self, op: Operation) -> Position:
         """Return what the outline calls a DSD operation or a loop."""
@@ -355,10 +356,13 @@ class PeCode:
         for entry in self.outline.program.operations():
             yield cast(dsd.DsdOperation, self.at(entry.key)), entry.asynchronous
 
-    def overlapping(self, op: dsd.DsdOperation) -> list[dsd.DsdOperation]:
+    def overlapping(self, op: dsd.DsdOperation) -> Sequence[dsd.DsdOperation]:
         """Return the operations that may be under way while `op` is; see `Concurrency`."""
-        found = self.outline.concurrency.overlapping(self.position(op))
-        return [cast(dsd.DsdOperation, self.at(position)) for position in found]
+        found = self._overlapping.get(op)
+        if found is None:
+            positions = self.outline.concurrency.overlapping(self.position(op))
+            found = self._overlapping[op] = [cast(dsd.DsdOperation, self.at(position)) for position in positions]
+        return found
 
     def certainly_overlap(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
         """Return True if every run that issues both has them under way together."""

@@ -16,6 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ..inheritance import ByInheritance
 from ..machine.modes import Priority, SimdMode
 from ..wse import Scope, verify_task_to_activate, verify_task_to_unblock
 
@@ -116,7 +117,7 @@ def _symbol(name: str | None) -> SymbolRefAttr | NoneAttr:
 
 
 @irdl_attr_definition
-class AsyncAttr(ParametrizedAttribute):
+class AsyncAttr(ParametrizedAttribute, metaclass=ByInheritance):
     """Settings of an operation that runs on a microthread: `#dsd.async<activate = @sent, ut = 3>`.
 
     `activate` and `unblock` name what happens on completion, `on_control` what a control wavelet does, `ut`

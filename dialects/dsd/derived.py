@@ -26,6 +26,7 @@ from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets.wavelets import EXTENTS, MEM1D_STRIDES, OFFSETS
+from ..inheritance import ByInheritance
 from .fabric import FabinOp, FaboutOp
 from .fields import (
     Integer,
@@ -51,7 +52,7 @@ class FoldsIntoSource(HasCanonicalizationPatternsTrait):
         return (FoldDerivedDescriptor(), MergeDerivedDescriptors())
 
 
-class DerivedDescriptorOp(IRDLOperation, ABC):
+class DerivedDescriptorOp(IRDLOperation, metaclass=ByInheritance):
     """Makes a new descriptor that differs from another in one field; the other stays as it is (DSD-159)."""
 
     result = result_def()

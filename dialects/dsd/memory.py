@@ -5,7 +5,7 @@ Nothing here knows what is done with the elements, or in what memory they lie.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import cast
 
@@ -33,6 +33,7 @@ from xdsl.utils.hints import isa
 
 from ...targets.wavelets import EXTENTS, MAX_DIMENSIONS, MEM1D_STRIDES, MEM4D_STRIDES, OFFSETS
 from ..building import build, integers, of_elements
+from ..inheritance import ByInheritance
 from ..traits import VerifiedByKind
 from ..wse import element_count
 from .fields import (
@@ -75,7 +76,7 @@ class FoldsMemoryFields(HasCanonicalizationPatternsTrait):
         return (FoldMemoryFields(),)
 
 
-class MemoryDescriptorOp(IRDLOperation, ABC):
+class MemoryDescriptorOp(IRDLOperation, metaclass=ByInheritance):
     """Makes a descriptor of memory elements from an array."""
 
     traits = traits_def(Pure())

@@ -13,11 +13,12 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 
+from ..inheritance import ByInheritance
 from ..wse import parse_element_type, verify_element_type
 
 
 @dataclass(frozen=True, init=False)
-class DescriptorType(ParametrizedAttribute, TypeAttribute, ABC):
+class DescriptorType(ParametrizedAttribute, TypeAttribute, metaclass=ByInheritance):
     """A descriptor; its elements or wavelets hold `element_type`."""
 
     element_type: Attribute

@@ -19,11 +19,12 @@ from xdsl.traits import Resource
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
+from ..inheritance import ByInheritance
 from ..wse import parse_element_type, verify_element_type
 
 
 @dataclass(frozen=True, init=False)
-class RegisterType(ParametrizedAttribute, TypeAttribute, ABC):
+class RegisterType(ParametrizedAttribute, TypeAttribute, metaclass=ByInheritance):
     """A register of one file; `index` is its number, absent until it is chosen."""
 
     index: IntAttr | NoneAttr

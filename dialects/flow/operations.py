@@ -30,6 +30,7 @@ from ...operations.dsd_table import OPERATIONS, DsdOperation, Element, Format
 from ...targets import Target
 from ..assembly import parse_attributes, parse_members, print_attributes, print_body
 from ..building import build, string
+from ..inheritance import ByInheritance
 from ..machine.elements import ELEMENT_TYPES
 from ..machine.formats import known_format, parse_format, print_format
 from ..machine.symbols import Scope, SymbolUser
@@ -43,7 +44,7 @@ from .types import StreamType, element_type_of, element_words
 
 
 @irdl_op_definition
-class InitialOp(IRDLOperation):
+class InitialOp(IRDLOperation, metaclass=ByInheritance):
     """Loads of registers before the program starts (DSR-039), and their streams."""
 
     name = "flow.initial"

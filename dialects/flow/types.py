@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.utils.exceptions import VerifyException
 
+from ..inheritance import ByInheritance
 from ..machine.elements import ELEMENT_TYPES, memory_bytes, parse_element_type, verify_element_type
 
 SCALAR_TYPES: tuple[Attribute, ...] = (*ELEMENT_TYPES, i1, i8, i64, IndexType())
@@ -34,7 +35,7 @@ def verify_scalar_type(type: Attribute, owner: str) -> None:
 
 
 @irdl_attr_definition
-class StreamType(ParametrizedAttribute, TypeAttribute):
+class StreamType(ParametrizedAttribute, TypeAttribute, metaclass=ByInheritance):
     """A finite sequence of scalars: a strided walk over memory or a run of wavelets of a queue."""
 
     name = "flow.stream"

@@ -5,7 +5,7 @@ Nothing here knows an operation of a dialect.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import singledispatch
@@ -18,10 +18,11 @@ from xdsl.traits import HasParent, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ...targets import Target
+from ..inheritance import ByInheritance
 from ..symbols import symbol_name
 
 
-class SymbolDefinition(IRDLOperation, ABC):
+class SymbolDefinition(IRDLOperation, metaclass=ByInheritance):
     """An operation that defines a symbol."""
 
     NOUN: ClassVar[str]
@@ -110,7 +111,7 @@ class Listening:
     names: Mapping[str, None]
 
 
-class SymbolUser(IRDLOperation, ABC):
+class SymbolUser(IRDLOperation, metaclass=ByInheritance):
     """An operation that names symbols of its program, or depends on the target.
 
     xDSL's own interface looks each name up by a scan of the symbol table; a program instead builds the tables once and

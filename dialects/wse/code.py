@@ -40,6 +40,7 @@ from ..assembly import (
     print_body,
 )
 from ..building import build, flag, integer, string, symbol
+from ..inheritance import ByInheritance
 from ..machine.code import CallOperation, FuncOperation, TaskOperation, parse_shared, verify_activated
 from ..machine.rules import verify_return, verify_task_id
 from ..machine.symbols import Scope, described
@@ -50,7 +51,7 @@ from .queues import InputQueueOp
 
 
 @irdl_op_definition
-class InitialOp(IRDLOperation):
+class InitialOp(IRDLOperation, metaclass=ByInheritance):
     """Loads of registers before the program starts, in the order written (DSR-039).
 
     ```

@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ..building import build, symbol
+from ..inheritance import ByInheritance
 from ..machine.elements import verify_memory_type
 from ..machine.operations import (
     AssertOperation,
@@ -104,7 +105,7 @@ class AddressOfOp(SymbolUser):
 
 
 @irdl_op_definition
-class ViewOp(IRDLOperation):
+class ViewOp(IRDLOperation, metaclass=ByInheritance):
     """Views memory at a run-time byte address, as an array of open extent or as one element.
 
     ```
