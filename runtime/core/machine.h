@@ -177,6 +177,10 @@ struct application {
     struct {
         uint32_t input, output, queue, thread; /* the record of the queue, and these resources, behind the PE */
     } at;
+    uint32_t number; /* its own */
+    uint32_t user;   /* `user_of` without a task */
+    cycle before;    /* from when a send is issued until its first wavelet leaves */
+    cycle behind;    /* from when its last wavelet leaves to its end, which may be before that */
 };
 /* Short ways of operations: with all operands in memory, or numbers; moves from a queue, or to one; and others, none with
  * a number as destination */
@@ -1474,9 +1478,15 @@ static inline struct resource *resource_of(const struct pe *pe, uint32_t place) 
     return &resources_of(pe)[place];
 }
 /* Returns a number for an operation of the class and its task: core.py sees to it that it fits. */
+static inline uint32_t user_in(uint32_t without, const struct pe *pe) {
+    _Static_assert((uint16_t)(NO_TASK + 1) == 0, "no task is the first of the users of an operation");
+    return without + (uint16_t)(pe->task + 1);
+}
+static inline uint32_t user_without_task(const struct class *class, const struct operation *operation) {
+    return operation->number * (class->task_count + 1);
+}
 static inline uint32_t user_of(const struct pe *pe, const struct operation *operation) {
-    uint32_t tasks = pe->class->task_count + 1, task = pe->task == NO_TASK ? 0 : pe->task + 1u;
-    return operation->number * tasks + task;
+    return user_in(user_without_task(pe->class, operation), pe);
 }
 /* Returns the end of a use that is open, which also says when it started. */
 static inline cycle open_since(cycle start) { return NEVER + start; }

@@ -7,21 +7,27 @@
 /* Returns whether what waits has to be spelled out: others look at it. */
 static inline bool has_to_spell(const struct core *core) { return core->races != NULL || core->changes; }
 
+/* Ends the use of a resource, so many bytes behind the PE, as `resource_release` does. */
+static inline void end_use(struct core *core, struct pe *pe, uint32_t place, uint32_t at, cycle since, cycle time) {
+    if (pe->early > 0) {
+        resource_release_early(core, pe, place, since, time);
+    } else {
+        ((struct resource *)part_at(pe, at))->ends = time;
+    }
+}
+
 /* Ends a move that was issued at `since`: its task goes on, or one starts. */
-static inline void end_move(struct core *core, struct pe *pe, const struct application *application, cycle since,
-                            cycle time) {
+static inline __attribute__((always_inline)) void end_move(struct core *core, struct pe *pe,
+                                                           const struct application *application, cycle since,
+                                                           cycle time) {
     const struct operation *operation = application->operation;
-    resource_release(core, pe, application->place, since, time);
+    end_use(core, pe, application->place, application->at.queue, since, time);
     if (!operation->is_async) {
         resume(core, pe, time);
         return;
     }
-    resource_release(core, pe, application->thread, since, time);
+    end_use(core, pe, application->thread, application->at.thread, since, time);
     signal_end(core, pe, operation, time, false);
-}
-
-static inline uint32_t number_of(const struct core *core, const struct application *application) {
-    return (uint32_t)(application - core->applications);
 }
 
 /* Takes, which a queue notes, and those before them */
@@ -65,7 +71,7 @@ static inline void wait_in_short(struct core *core, struct pe *pe, const struct 
     input->position = 0;
     input->task = pe->task;
     input->move = (struct short_move){.time = issued + core->timing.receive_setup, .since = issued, .payload = copy,
-                                      .application = number_of(core, application), .where = where};
+                                      .application = application->number, .where = where};
     core->short_moves++;
     if (has_to_spell(core)) {
         spell_out(core, pe, application->place);
@@ -86,7 +92,7 @@ static inline void accept_send(struct core *core, const struct way *way, const s
     struct pe *pe = move->from;
     const struct application *application = application_of(core, move);
     const struct operation *operation = application->operation;
-    struct move_times times = times_behind(core, operation, leaves, count);
+    struct move_times times = times_behind(application, leaves, count);
     cycle room = begin + (cycle)(count - way->capacity - 1) * pace + way->back; /* for its last wavelet */
     cycle end = room + times.tail; /* as `send_ends` has it */
     pe->held_sends--;
@@ -187,7 +193,7 @@ int receive_move(struct core *core, struct pe *pe, const struct application *app
     if (!waits) {
         settle_credits(core);
     }
-    struct resource use = {.ends = end, .user = user_of(pe, operation)};
+    struct resource use = {.ends = end, .user = user_in(application->user, pe)};
     *queue = use;
     if (!is_async) {
         *now = waits ? issued : end;
@@ -293,7 +299,7 @@ static inline bool leave_in_short(struct core *core, struct pe *pe, const struct
     input->way = output->way <= UINT16_MAX ? (uint16_t)output->way : 0;
     input->task = pe->task;
     input->move = (struct short_move){.time = head, .from = pe, .payload = payload,
-                                      .application = number_of(core, application), .where = where};
+                                      .application = application->number, .where = where};
     core->short_moves++;
     core->moves -= core->moves > 1;
     if (has_to_spell(core)) {
@@ -302,11 +308,12 @@ static inline bool leave_in_short(struct core *core, struct pe *pe, const struct
     return waits;
 }
 
-/* Finds where an output queue leads to. What goes to the border of a partition takes the long way. */
+/* Finds where an output queue leads to. What goes to the border of a partition takes the long way, as what something is to
+ * be told of. */
 static void find_output(struct core *core, const struct pe *pe, const struct queue *queue, struct output *output) {
     uint32_t list = queue->ways[pe->unit], number = core->list_first[list];
     output->way = 1;
-    if (!queue->is_static || core->list_first[list + 1] - number != 1) {
+    if (!queue->is_static || !is_quiet(queue, pe->unit) || core->list_first[list + 1] - number != 1) {
         return;
     }
     const struct way *way = &core->ways[number];
@@ -338,14 +345,13 @@ int send_move(struct core *core, struct pe *pe, const struct application *applic
         find_output(core, pe, application->queue, output);
     }
     struct input *input = output->to;
-    if (input == NULL || !is_quiet(application->queue, pe->unit) || queue->ends > issued ||
-        (is_async && thread->ends > issued)) {
+    if (input == NULL || queue->ends > issued || (is_async && thread->ends > issued)) {
         return NOT_QUICK;
     }
     const uint8_t size = (uint8_t)application->steps[1];
     const uint8_t *at = pe->memory + 2 * (int64_t)from->address;
-    struct move_times times = times_of(core, operation, issued, count);
-    struct resource use = {.user = user_of(pe, operation)};
+    struct move_times times = times_of(application, issued, count);
+    struct resource use = {.user = user_in(application->user, pe)};
     bool waits = false;
     if (input->form == SHORT_RECEIVE) {
         if (!move_now(core, pe, application->queue, output, at, count, size, rate, &times)) {
@@ -399,6 +405,11 @@ void prepare_moves(struct core *core) {
         application->at.output =
             sends ? parts->outputs + (place - class->input_count) * (uint32_t)sizeof(struct output) : 0;
         application->count = stream->extents[0];
+        application->number = (uint32_t)k;
+        application->user = user_without_task(class, application->operation);
+        const struct operation *operation = application->operation;
+        application->before = core->timing.inject + (operation->is_async ? 0 : core->timing.send_setup);
+        application->behind = operation->plain_rate - (operation->is_async ? 0 : core->timing.inject);
         bool fits = sends ? !application->queue->is_input
                           : application->queue->is_taskless && stream->extents[0] != ENDLESS_EXTENT;
         if (stream->plain != PLAIN_RUN || !fits) {

@@ -10,25 +10,18 @@ struct move_times {
     cycle issued, leaves, end, tail;
 };
 
-/* Returns the cycles from when a send is issued until its first wavelet leaves. */
-static inline cycle cycles_before(const struct core *core, const struct operation *operation) {
-    return core->timing.inject + (operation->is_async ? 0 : core->timing.send_setup);
+/* Returns the times of a move to a queue whose last wavelet leaves at a time. */
+static inline struct move_times times_behind(const struct application *application, cycle leaves, uint32_t count) {
+    cycle issued = leaves - (cycle)(count - 1) * application->operation->plain_rate - application->before;
+    cycle behind = application->behind;
+    return (struct move_times){issued, leaves, leaves + behind, behind > 0 ? behind : 0};
 }
 
 /* Returns the times of a move to a queue. */
-static inline struct move_times times_of(const struct core *core, const struct operation *operation, cycle issued,
-                                         uint32_t count) {
-    cycle rate = operation->plain_rate, first = issued + cycles_before(core, operation);
-    cycle leaves = first + (cycle)(count - 1) * rate;
-    cycle end = first + rate * count - (operation->is_async ? 0 : core->timing.inject);
-    return (struct move_times){issued, leaves, end, end > leaves ? end - leaves : 0};
-}
-
-/* Returns the times of a move to a queue whose last wavelet leaves at a time. */
-static inline struct move_times times_behind(const struct core *core, const struct operation *operation, cycle leaves,
-                                             uint32_t count) {
-    cycle first = leaves - (cycle)(count - 1) * operation->plain_rate;
-    return times_of(core, operation, first - cycles_before(core, operation), count);
+static inline struct move_times times_of(const struct application *application, cycle issued, uint32_t count) {
+    cycle leaves = issued + application->before + (cycle)(count - 1) * application->operation->plain_rate;
+    cycle behind = application->behind;
+    return (struct move_times){issued, leaves, leaves + behind, behind > 0 ? behind : 0};
 }
 
 static inline const struct application *application_of(const struct core *core, const struct short_move *move) {

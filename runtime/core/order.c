@@ -407,8 +407,9 @@ static inline uint64_t run_relay(struct pe *pe, const struct relay *relay, struc
     return (active & relay->others) | relay->activated;
 }
 
-/* Runs the tasks that are certain to be next and have nothing but signals, as `visit` does. */
-static SELDOM void visit_signals(struct core *core, struct pe *pe) {
+/* Runs the tasks that are certain to be next and have nothing but signals, as `visit` does. Returns the task that is ready
+ * first behind them, NO_TASK if none is; `is_sure`: it is certain to be next. */
+static SELDOM uint32_t visit_signals(struct core *core, struct pe *pe, cycle *ready, bool *is_sure) {
     const struct class *class = pe->class;
     uint64_t most = core->steps < core->budget ? core->budget - core->steps : 0;
     if (core->steps_left != NULL && core->steps_left[pe->number] < most) {
@@ -416,15 +417,15 @@ static SELDOM void visit_signals(struct core *core, struct pe *pe) {
     }
     const uint64_t before = most;
     uint64_t active = pe->active;
-    cycle clock = pe->clock;
+    cycle clock = pe->clock, time = NEVER;
+    uint32_t task = NO_TASK;
     core->running = pe;
-    while (active != 0 && most > 0) {
-        cycle time;
-        uint32_t task = first_active(pe, active, &time);
+    for (; active != 0; most--) {
+        task = first_active(pe, active, &time);
         cycle begin = clock > time ? clock : time;
         /* As `is_certain` has it of a task that no wavelet starts, one of those that are bits */
         uint64_t masked = class->data_tasks | pe->may_activate | (active & pe->may_unblock);
-        if (begin > core->epoch.until || (masked != 0 && !none_precedes(pe, masked, task, time))) {
+        if (most == 0 || begin > core->epoch.until || (masked != 0 && !none_precedes(pe, masked, task, time))) {
             break;
         }
         const struct relay *relay = &class->relays[task];
@@ -438,9 +439,9 @@ static SELDOM void visit_signals(struct core *core, struct pe *pe) {
             clock = run_signals(core, pe, task, begin);
             active = pe->active;
         } else {
+            *is_sure = true;
             break;
         }
-        most--;
     }
     core->running = NULL;
     const uint64_t count = before - most;
@@ -452,6 +453,8 @@ static SELDOM void visit_signals(struct core *core, struct pe *pe) {
         pe->now = pe->clock = clock;
         core->last_clock = clock > core->last_clock ? clock : core->last_clock;
     }
+    *ready = time;
+    return active != 0 && time < NEVER ? task : NO_TASK;
 }
 
 enum { MOST_FETCHED = 24 * LINE };
@@ -510,11 +513,14 @@ static void visit(struct core *core, struct pe *pe) {
          * has been taken when its head arrives. What takes turns sends its wavelets before those of later sends. */
         bool is_strict = pe->fifo_opens > 0 || core->networks != NULL || core->changes ||
                          (pe->held_sends > 0 && has_turns(pe));
-        if ((pe->active & pe->class->signal_tasks) != 0 && !is_strict && !core->tells_tasks && core->settings == NULL) {
-            visit_signals(core, pe);
-        }
+        bool is_sure = false;
         cycle time;
-        uint32_t task = first_ready(pe, &time);
+        uint32_t task;
+        if ((pe->active & pe->class->signal_tasks) != 0 && !is_strict && !core->tells_tasks && core->settings == NULL) {
+            task = visit_signals(core, pe, &time, &is_sure);
+        } else {
+            task = first_ready(pe, &time);
+        }
         if (core->settings != NULL) {
             task = prefer(core, pe, task, &time);
         }
@@ -528,7 +534,7 @@ static void visit(struct core *core, struct pe *pe) {
         }
         if (time > core->horizon ||
             (time > core->present && (is_strict || pe->held_sends > 0 || multicasts_wait(core)))) {
-            if (is_strict || !is_certain(pe, task, time)) {
+            if (is_strict || !(is_sure || is_certain(pe, task, time))) {
                 if (pe->queued > time) {
                     pe->queued = time;
                     schedule(core, time, EVENT_PICK, pe->number, 0, pe);

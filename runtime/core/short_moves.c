@@ -61,7 +61,7 @@ static void spell_send(struct core *core, struct input *input) {
     const struct operation *operation = application->operation;
     struct path *path = input->path;
     struct send *send = pool_take(core, &core->send_pool);
-    struct move_times times = times_behind(core, operation, path->leaves, input->count);
+    struct move_times times = times_behind(application, path->leaves, input->count);
     *send = (struct send){.pe = move->from, .operation = operation, .where = move->where,
                           .task = task_row(move->from, input->task), .count = input->count,
                           .queue = application->queue->number, .waiting = 1,
