@@ -9,6 +9,7 @@ What the script raises itself is shown as Python shows it; errors of ours are on
 
 from __future__ import annotations
 
+import ast
 import builtins
 import os
 import sys
@@ -109,14 +110,18 @@ def _folder(first: str) -> str:
 
 
 def _execute(module: ModuleType, first: str, rest: Sequence[str]) -> None:
-    code: CodeType
+    from . import wide_shifts
+
+    source: str | bytes
     if first == "-c":
-        code = compile(rest[0], "<string>", "exec", dont_inherit=True)
+        source, name = rest[0], "<string>"
     else:
         with open(first, "rb") as file:
             source = file.read()
-        module.__file__ = first
-        code = compile(source, first, "exec", dont_inherit=True)
+        module.__file__ = name = first
+    tree = cast(ast.Module, compile(source, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True))
+    code: CodeType = compile(wide_shifts.rewrite(tree), name, "exec", dont_inherit=True)
+    module.__dict__[wide_shifts.NAME] = wide_shifts.shifted_left
     exec(code, module.__dict__)
 
 

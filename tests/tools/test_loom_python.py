@@ -53,6 +53,22 @@ def test_code_and_modules(run_loom: Run, script: Script) -> None:
     assert run_loom("python", "-u", "-m", "some_module", "b").out == "__main__ ['b']\n"
 
 
+def test_words_of_clocks_are_joined_as_numpy_1_joins_them(run_loom: Run, script: Script) -> None:
+    """NumPy 2 makes 0 of a u16 shifted by 16 or more; other shifts are the interpreter's."""
+    name = script(
+        "import numpy as np\n"
+        "def joined(words):\n"
+        "    return words[0] + (words[1] << 16) + (words[2] << 32)\n"
+        "print(joined(np.array([5, 1, 2], np.uint16)), joined([5, 1, 2]))\n"
+        "print(np.uint32(3) << 32, np.array([1, 2], np.uint16) << 1, type(np.uint16(1) << np.uint16(3)).__name__)\n"
+        "1 << 'a'\n"
+    )
+    outcome = run_loom("python", name)
+    assert outcome.status == 1
+    assert outcome.out.splitlines()[:2] == ["8590000133 8590000133", "12884901888 [2 4] uint16"]
+    assert f'{name}", line 6' in outcome.err and "TypeError: unsupported operand" in outcome.err
+
+
 def test_sdk_modules(run_loom: Run) -> None:
     """HOST-001, HOST-052, HOST-053, HOST-054, HOST-070: the names that the manual gives, importable both ways."""
     code = """
