@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..analysis.pto.vector_layout.registers import check_registers
+from ..dialects.pto.vmi_stages import check_with_layouts
 
 
 @dataclass(frozen=True)
@@ -20,4 +21,5 @@ class PtoValidateVmiRegistersPass(ModulePass):
     name = "pto-validate-vmi-registers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        check_with_layouts(op)
         check_registers(op)

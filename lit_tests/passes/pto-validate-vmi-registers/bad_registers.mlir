@@ -240,3 +240,12 @@ func.func @f(%p: memref<128xf32, #pto.address_space<vec>>, %m: !pto.vmi.mask<100
   %0 = pto.vmi.masked_load %p[%o], %m, %v : memref<128xf32, #pto.address_space<vec>>, !pto.vmi.mask<100xb32, #pto.vmi.layout<contiguous>>, !pto.vmi.vreg<100xf32, #pto.vmi.layout<contiguous>> -> !pto.vmi.vreg<100xf32, #pto.vmi.layout<contiguous>>
   return
 }
+
+// -----
+
+// No layout is chosen yet.
+// CHECK: error: VMI-PASS-INVARIANT{{:}} layout-assigned VMI IR requires !pto.vmi.vreg with layout
+func.func @f(%v: !pto.vmi.vreg<64xf32>, %p: !pto.ptr<f32, ub>, %o: index) {
+  pto.vmi.store %v, %p[%o] : !pto.vmi.vreg<64xf32>, !pto.ptr<f32, ub>
+  return
+}
