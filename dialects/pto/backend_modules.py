@@ -21,16 +21,22 @@ _BACKENDS = ("emitc", "vpto")
 _UNSUPPORTED = "mixed-backend child assembly does not yet support"
 
 
+def _members(module: ModuleOp) -> list[Operation]:
+    """Return the operations of a module, of all its blocks if a text gives it several."""
+    return [op for block in module.body.blocks for op in block.ops]
+
+
 def verify_backends(module: ModuleOp) -> None:
     """Raise LoomError if a module names no backend that there is, or its parts for several do not fit together."""
     stated = module.attributes.get(_BACKEND)
     if stated is not None and not (isinstance(stated, StringAttr) and stated.data.lower() in _BACKENDS):
         name = stated.data if isinstance(stated, StringAttr) else str(stated)
         _refuse(module, f"invalid {_BACKEND} '{name}'. Expected 'emitc' or 'vpto'.")
-    parts = [op for op in module.ops if isinstance(op, ModuleOp)]
+    members = _members(module)
+    parts = [op for op in members if isinstance(op, ModuleOp)]
     if stated is not None or len(parts) < 2 or not any(_BACKEND in part.attributes for part in parts):
         return
-    stray = next((op for op in module.ops if not isinstance(op, ModuleOp)), None)
+    stray = next((op for op in members if not isinstance(op, ModuleOp)), None)
     if stray is not None:
         _refuse(
             stray,
@@ -46,7 +52,7 @@ def _refuse(op: Operation, message: str) -> NoReturn:
 
 
 def _verify_part(part: ModuleOp, parts: Sequence[ModuleOp]) -> None:
-    own = {op.sym_name.data for op in part.ops if isinstance(op, FuncOp)}
+    own = {op.sym_name.data for op in _members(part) if isinstance(op, FuncOp)}
     for name, call in _callees(part).items():
         if name not in own and _public(name, part, parts, "function reference", by_logical_name=False) is None:
             _refuse(
@@ -85,7 +91,7 @@ def _callees(root: Operation) -> dict[str, CallOp]:
 
 
 def _exported(part: ModuleOp) -> Iterator[FuncOp]:
-    for op in part.ops:
+    for op in _members(part):
         if isinstance(op, FuncOp) and op.sym_visibility != StringAttr("private"):
             yield op
 

@@ -331,7 +331,7 @@ def test_a_function_of_a_loop_loads_the_registers_of_an_operation_on_the_same_mi
     program.functions["f"] = Function((Operation("b", asynchronous=True),))
     demands = {"a": [one("main.x")], "b": [one("f.y")]}
     plan = plan_registers(program, demands, SIZES, is_invariant=is_invariant, microthreads={"a": 1, "b": 1})
-    assert sorted(load.before for load in plan.loads) == ["a", "b"]
+    assert sorted(str(load.before) for load in plan.loads) == ["a", "b"]
 
 
 def test_a_synchronous_operation_takes_no_register_of_one_under_way() -> None:

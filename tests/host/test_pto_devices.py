@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -398,7 +398,7 @@ module attributes {pto.target_arch = "a5"} {
         ({"x": [np.zeros(n, np.float32) for n in (64, 64, 64, 65)]}, 4, "differs in shape or type between devices"),
         ({"next": pto.Peer("out", 4)}, 4, "argument 'next' is of device 4; there are devices 0 to 3"),
         ({"next": pto.Peer("wanted", 0)}, 4, "argument 'next' is 'wanted' of device 0, which is not an array"),
-        ({"next": pto.Peer("out", "1")}, 4, "the device of argument 'next' is '1'; give a whole number"),
+        ({"next": pto.Peer("out", cast("int", "1"))}, 4, "the device of argument 'next' is '1'; give a whole number"),
         ({"next": pto.WINDOWS}, 4, "'next' points to f32, and where the memories of devices begin is in 64-bit"),
         ({"next": [np.zeros(64, np.float32), *[pto.Peer("out", 0)] * 3]}, 4, "is an array of 1 of 4 devices, whose"),
         ({}, 0, "a run has 1 to 64 devices, not 0"),

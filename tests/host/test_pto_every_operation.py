@@ -166,7 +166,8 @@ def of_elements(function: str, kind: str, *operands: Any) -> Any:
             values = [wide(each[place], kind) for each in fitted]
             if function == "exponential_difference":
                 values = [rounded(values[0] - values[1], kind), TYPES[kind](0)]
-            value = SHIFTS[function](*values, bits) if function in SHIFTS else SINGLE[function](*values)
+            computed: Any = SHIFTS[function] if function in SHIFTS else SINGLE[function]
+            value = computed(*values, bits) if function in SHIFTS else computed(*values)
             found[place] = rounded(value, kind)
     return found
 

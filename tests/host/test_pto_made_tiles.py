@@ -390,7 +390,7 @@ def test_places_of_what_compares(monkeypatch: pytest.MonkeyPatch, mode: str, kin
     a[1], a[2] = 0, 2
     a[3, :4] = np.nan if kind == np.float32 else 3
     out, counts = np.full((5, 13), -7, np.int32), np.zeros((1, 5), np.int32)
-    name = NAMES[np.dtype(kind)]
+    name = NAMES[a.dtype]
     number = "2.0" if name[0] == "f" else "2"
     body = f"""%k = arith.constant {number} : {name}
     %tmp = pto.alloc_tile : !pto.tile_buf<vec, 8x1024xi8>

@@ -112,7 +112,8 @@ class _Frame:
                 assert op.buffer is not None
                 buffer = pe.buffers[op.buffer.string_value()]
                 known = all(index in self.folded for index in op.indices)
-                pe.clock += timing.access_16 if known else timing.indexed_access_16
+                if not (isinstance(op, flow.LoadOp) and known and not op.result.uses):
+                    pe.clock += timing.access_16 if known else timing.indexed_access_16
                 if isinstance(op, flow.LoadOp):
                     found = [buffer[given[-1]]]
                 else:
