@@ -50,7 +50,7 @@ def _stated_mode(op: InstructionOp) -> int | None:
 
 @dataclass
 class FlagsOfProgram:
-    """What the text of a program says of its flags between cores."""
+    """Flags between cores as a program states them."""
 
     uses_second: bool = False
     """True if it has flags of the second vector core."""

@@ -35,7 +35,7 @@ _PERSISTENT = "pto.persistent"
 _WORD = 32
 _LONGEST = 64
 _LANES = (2, 4)
-"""How many elements one access of a vector may have."""
+"""Numbers of elements that one access of a vector may have."""
 
 MAX_UNROLLED = 100_000
 """How many operations of unrolled loops are looked at in a function."""

@@ -378,12 +378,7 @@ def test_switches(csl: Csl, config: str, expected: str) -> None:
     assert str(route).endswith(f" on [1, 0] from [ramp] to [north] switch {expected}")
 
 
-@pytest.mark.parametrize("arch", ["wse2", "wse3"])
-@pytest.mark.parametrize("switches", ["", ".switches = .{ .pos1 = .{ .tx = RAMP } }"])
-def test_a_route_may_go_to_one_of_several_ports_that_it_comes_from(csl: Csl, arch: str, switches: str) -> None:
-    """As public programs have it: nothing need come from there."""
-    text = """
-    param sends: bool;
+WIRE = """
     const c = @get_color(3);
     const wire = @get_dsd(fabout_dsd, .{ .extent = 2, .fabric_color = c, .output_queue = @get_output_queue(2) });
     const from = @get_dsd(fabin_dsd, .{ .extent = 2, .fabric_color = c, .input_queue = @get_input_queue(2) });
@@ -393,8 +388,19 @@ def test_a_route_may_go_to_one_of_several_ports_that_it_comes_from(csl: Csl, arc
       @initialize_queue(@get_input_queue(2), .{ .color = c });
       if (@is_arch("wse3")) @initialize_queue(@get_output_queue(2), .{ .color = c });
     }
+"""
+"""An input and an output queue of a color, DSDs of both, and one over two elements."""
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize("switches", ["", ".switches = .{ .pos1 = .{ .tx = RAMP } }"])
+def test_a_route_may_go_to_one_of_several_ports_that_it_comes_from(csl: Csl, arch: str, switches: str) -> None:
+    """As public programs have it: nothing need come from there."""
+    text = """
+    param sends: bool;
     fn main() void { if (sends) { @mov16(wire, @as(i16, 7)); } else { @mov16(to, from); } }
     """
+    text += WIRE
     routes = f"""
     @set_color_config(0, 0, @get_color(3), .{{ .routes = .{{ .rx = .{{ EAST, RAMP }}, .tx = EAST }}, {switches} }});
     @set_color_config(1, 0, @get_color(3), .{{ .routes = .{{ .rx = WEST, .tx = RAMP }} }});
@@ -409,15 +415,8 @@ def test_a_route_may_go_to_one_of_several_ports_that_it_comes_from(csl: Csl, arc
 def test_a_color_with_positions_may_have_no_route_yet(csl: Csl, arch: str) -> None:
     """As public programs have it: the program makes position 0 at run time, in the register of the color."""
     text = """
-    const c = @get_color(3);
     const tile = @import_module("<tile_config>");
-    const wire = @get_dsd(fabout_dsd, .{ .extent = 2, .fabric_color = c, .output_queue = @get_output_queue(2) });
-    const from = @get_dsd(fabin_dsd, .{ .extent = 2, .fabric_color = c, .input_queue = @get_input_queue(2) });
-    var out = @zeros([2]i16);
-    const to = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> out[i] });
     comptime {
-      @initialize_queue(@get_input_queue(2), .{ .color = c });
-      if (@is_arch("wse3")) @initialize_queue(@get_output_queue(2), .{ .color = c });
       @set_local_color_config(c, .{ .routes = .{ .rx = .{}, .tx = .{} }, .switches = .{ .pos1 = .{ .rx = WEST } } });
     }
     fn main() void {
@@ -427,4 +426,4 @@ def test_a_color_with_positions_may_have_no_route_yet(csl: Csl, arch: str) -> No
       @mov16(to, from);
     }
     """
-    assert csl.run(text, {"out": "i16"}, arch=arch)["out"].tolist() == [7, 7]
+    assert csl.run(text + WIRE, {"out": "i16"}, arch=arch)["out"].tolist() == [7, 7]

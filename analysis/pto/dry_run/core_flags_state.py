@@ -18,8 +18,8 @@ class CoreFlags:
     raised: dict[tuple[int, int, int], list[int]] = field(default_factory=dict[tuple[int, int, int], "list[int]"])
     """The steps that have raised a flag, by mode, flag and core."""
     taken: dict[tuple[int, int, int], int] = field(default_factory=dict[tuple[int, int, int], int])
-    """How often a core has waited for a flag, by mode, flag and core."""
+    """Waits of a core for a flag so far, by mode, flag and core."""
     stuck: dict[int, tuple[Operation, int, Sequence[int]]] = field(
         default_factory=dict[int, "tuple[Operation, int, Sequence[int]]"]
     )
-    """What each core waits for at the moment: the operation, the flag, and the cores that have not raised it."""
+    """The present wait of each core: the operation, the flag, and the cores that have not set it."""

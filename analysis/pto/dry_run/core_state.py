@@ -60,7 +60,7 @@ class CoreState:
         self.arrays = arrays
         self.max_steps = max_steps
         self.global_memory = memory
-        """Where arrays are; None if there is only one device."""
+        """Addresses of arrays; None if there is only one device."""
         self.core_flags = flags
         self.memory = Contents(trace, core)
         self.values: dict[SSAValue, Any] = {}

@@ -73,9 +73,9 @@ class Order:
         for change in signal.changes:
             self._changes.setdefault(moments[change.step].thread, []).append(change)
         self._sums: dict[int, list[int]] = {}
-        """What the first changes of a thread add, by how many."""
+        """Sums of the first changes of a thread, by the number of changes."""
         self._growing: dict[int, int] = {}
-        """How many of the first changes of a thread are known to add."""
+        """Number of the first changes of a thread that are known to be additions."""
         for thread, changes in self._changes.items():
             values = [change.value if change.adds and (change.value or 0) > 0 else None for change in changes]
             self._sums[thread] = [0, *accumulate(value or 0 for value in values)]

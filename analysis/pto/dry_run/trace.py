@@ -107,7 +107,7 @@ class Trace:
     unchecked: dict[Operation, str] = field(default_factory=dict[Operation, str])
     """Operations that order cores in a way that a dry run does not follow, and why it does not."""
     signals: Signals = field(default_factory=Signals)
-    """What cores of several devices tell each other."""
+    """Signals between cores of several devices."""
     explicit: set[int] = field(default_factory=set[int])
     """The cores whose program orders its pipes by flags; the pipes of the others are ordered by the compiler."""
 
