@@ -283,8 +283,10 @@ bool apply_tiles(struct chip_row *row, struct unit *unit, uint32_t number);
 void print_tile(struct chip_row *row, struct unit *unit, struct tile *tile, uint32_t print);
 int64_t first_element(const struct tile_view *view);
 
-/* tile_kernels.c; false if the shapes do not belong together */
+/* tile_functions.c; false if the shapes do not belong together */
 bool compute_tiles(struct tile_call *call);
+
+/* tile_views.c */
 uint8_t *packed_elements(struct chip_row *row, const struct tile_view *view);
 
 #endif
