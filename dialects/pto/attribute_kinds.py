@@ -23,21 +23,14 @@ from xdsl.ir import Attribute
 from xdsl.utils.str_enum import StrEnum
 
 from .enumerations import ENUMERATIONS
-
-
-@dataclass(frozen=True)
-class AttributeKind:
-    """The attributes of one type, and what an error calls them."""
-
-    accepts: Callable[[Attribute], bool]
-    summary: str
+from .kinds import Kind
 
 
 @dataclass(frozen=True)
 class DeclaredAttribute:
     """What a row declares of an attribute."""
 
-    kinds: tuple[AttributeKind, ...]
+    kinds: tuple[Kind, ...]
     is_optional: bool
 
 
@@ -53,18 +46,18 @@ def _of(*classes: type[Attribute]) -> Callable[[Attribute], bool]:
     return lambda found: isinstance(found, classes)
 
 
-_KINDS: Mapping[str, AttributeKind] = {
-    "string": AttributeKind(_of(StringAttr), "string attribute"),
-    "i32": AttributeKind(_integer(i32), "32-bit signless integer attribute"),
-    "i64": AttributeKind(_integer(i64), "64-bit signless integer attribute"),
-    "bool": AttributeKind(_integer(i1), "bool attribute"),
-    "unit": AttributeKind(_of(UnitAttr), "unit attribute"),
-    "integers": AttributeKind(_is_integers, "i64 dense array attribute"),
-    "symbol": AttributeKind(_of(SymbolRefAttr), "flat symbol reference attribute"),
+_KINDS: Mapping[str, Kind] = {
+    "string": Kind(_of(StringAttr), "string attribute"),
+    "i32": Kind(_integer(i32), "32-bit signless integer attribute"),
+    "i64": Kind(_integer(i64), "64-bit signless integer attribute"),
+    "bool": Kind(_integer(i1), "bool attribute"),
+    "unit": Kind(_of(UnitAttr), "unit attribute"),
+    "integers": Kind(_is_integers, "i64 dense array attribute"),
+    "symbol": Kind(_of(SymbolRefAttr), "flat symbol reference attribute"),
 }
 
 
-def _words(name: str) -> AttributeKind:
+def _words(name: str) -> Kind:
     """Return the kind of an attribute of some words; where the text has a bare word, that is kept as a string."""
 
     def accepts(found: Attribute) -> bool:
@@ -73,7 +66,7 @@ def _words(name: str) -> AttributeKind:
         known = ENUMERATIONS.get(name)
         return isinstance(found, StringAttr) and (known is None or found.data in set(known.enum_type))
 
-    return AttributeKind(accepts, f"#pto.{name} attribute")
+    return Kind(accepts, f"#pto.{name} attribute")
 
 
 @cache

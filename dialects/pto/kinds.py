@@ -34,7 +34,7 @@ from .types import F4E1M2x2Type, F4E2M1x2Type, HiF8x2Type, PartitionTensorViewTy
 
 @dataclass(frozen=True)
 class Kind:
-    """The types that an operand may have, and what an error calls them."""
+    """What an operand or attribute of an instruction may be, and what an error calls it."""
 
     accepts: Callable[[Attribute], bool]
     summary: str
