@@ -27,7 +27,7 @@ from . import (
     calls,
     control,
     emit,
-    expressions,
+    global_variables,
     linkage,
     memcpy_resources,
     message_passing,
@@ -276,7 +276,7 @@ class _Compiler:
         for name in self.params:
             found = module.globals[name]
             with ev.framed(Frame(module, comptime=True)):
-                expressions.resolve(ev, found, found.node)
+                global_variables.resolve(ev, found, found.node)
 
     def _all_params(self, ev: Evaluator, module: Module) -> dict[str, Any]:
         """Return every param of the layout file that has a number, truth value or string, given or by default."""
@@ -509,9 +509,9 @@ class _Bodies:
                     if isinstance(found.node, syntax.Function):
                         linkage.check_function(ev, found)
                         continue
-                    expressions.resolve(ev, found, found.node)
+                    global_variables.resolve(ev, found, found.node)
                     if is_exported_variable(found.node):
-                        expressions.global_place(ev, found, found.node)
+                        global_variables.global_place(ev, found, found.node)
             for block in declared.comptime_blocks:
                 with recovery.going_on(ev), ev.framed(Frame(module, comptime=True)), ev.scope():
                     run_whole(ev, block.body.statements)
@@ -520,7 +520,7 @@ class _Bodies:
 
     def _type_of(self, found: Global) -> types.Type | None:
         with self.ev.framed(Frame(found.module, comptime=True)):
-            expressions.resolve(self.ev, found, found.node)
+            global_variables.resolve(self.ev, found, found.node)
         return found.type
 
     def emit(self) -> list[Operation]:

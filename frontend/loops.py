@@ -13,9 +13,10 @@ from ..csl import syntax
 from ..dialects import wse
 from . import comptime_known, control, emit, recursion, types
 from .blocks import check_label, guarded, has_left
+from .branches import body
 from .evaluator import Evaluator, Serial, split_lanes
-from .expressions import binary, body
 from .frames import Break, Continue, Target, flag
+from .operators import binary
 from .places import Memory, Temporary, index_word
 from .registry import statement
 from .scalars import column

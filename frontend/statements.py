@@ -8,8 +8,9 @@ from .blocks import check_label, never_ends, run
 from .comptime_known import mark_variable
 from .conversion import as_wanted
 from .evaluator import Evaluator, Unchecked
-from .expressions import assign, binary
 from .frames import Break, Continue, Return, Target, flag
+from .operators import binary
+from .place_expressions import assign
 from .places import Memory, Temporary
 from .recursion import called, in_place
 from .registry import expression, statement

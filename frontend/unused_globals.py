@@ -18,7 +18,7 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic
 from ..diagnostics.errors import LoomError
-from . import calls, expressions, types
+from . import calls, global_variables, types
 from .asking import Bodies
 from .emit import Builder, has_one_register, scalar
 from .errors import Ended, Mistyped, MistypedAtRunTime, Refused, UnknownDescriptor, in_program
@@ -98,7 +98,7 @@ def _mistake(ev: Evaluator, each: Global) -> Diagnostic | None:
                 is_certain = not each.node.parameters
                 _emit(ev, each.module, each.node)
             else:
-                expressions.resolve(ev, each, each.node)
+                global_variables.resolve(ev, each, each.node)
     except (Ended, UnknownDescriptor):
         return None
     except CslError as error:

@@ -14,7 +14,7 @@ from ...csl.source import Source
 from ...dialects import wse
 from .. import emit, types
 from ..evaluator import Evaluator
-from ..expressions import GlobalVariable
+from ..global_variables import GlobalVariable
 from ..modules import Global
 from ..pe import Export
 from ..places import Held, Memory, Place, Temporary
