@@ -51,7 +51,7 @@ class LocatingParser(Parser):
         self._file = StringAttr(name)
         self._name = name
         self._line_offset = line_offset
-        self._line_starts = [0, *(position + 1 for position, character in enumerate(text) if character == "\n")]
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         for match in _QUOTES.finditer(text):
             if match[0][0] == '"' and match["string"] is None:
                 message = "a string begins here that does not end on its line, or has an unknown escape; close it"

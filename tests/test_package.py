@@ -53,6 +53,13 @@ def test_opt_driver_imports_no_engine() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
+@pytest.mark.slow
+def test_checks_of_pto_import_no_dialect_that_few_kernels_have() -> None:
+    names = "('xdsl.dialects.llvm', 'networkx')"
+    code = f"import sys, loomir.host.pto_check; print([name for name in {names} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
 def test_names_of_the_package() -> None:
     for name in loomir.__all__:
         assert getattr(loomir, name).__name__.split(".")[-1] == name

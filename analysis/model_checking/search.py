@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -120,8 +121,9 @@ class _Search:
         consumers = ((ring, core) for ring in rings for core in self._consumers[ring])
         self._consumer_index = {pair: index for index, pair in enumerate(consumers)}
         self._seen: set[object] = set()
-        self._conditions: dict[tuple[int, int, IterationPath], Condition] = {}
-        """Conditions of the code in the iterations all cores share, by where they are asked for."""
+        self._conditions: dict[tuple[int, int, IterationPath], tuple[Condition, bool]] = {}
+        """Conditions of the code in the iterations all cores share, and whether they count iterations, by where they
+        are asked for."""
         self._work = 0
         self._is_aborted = False
         self._pending = [self._start(bounds)]
@@ -162,16 +164,17 @@ class _Search:
 
     def _run(self, state: State) -> None:
         """Run the cores until they end, deadlock, reach a visited state, or split on a comparison."""
+        weight = 0
         while True:
-            size = len(state.bounds) + len(state.base_iterations)
-            tokens = sum(map(len, state.entries.values())) + sum(map(len, state.credits.values()))
-            self._work += 1 + size + tokens // 4
-            if (
-                self._work > self._max_work
-                or len(self._seen) > MAX_STATES
-                or size > MAX_BOUNDS
-                or tokens > MAX_TOKENS * len(state.entries)
-            ):
+            # Weighed where it may have been before: elsewhere it grows by the few events up to the next such place.
+            if not weight:
+                size = len(state.bounds) + len(state.base_iterations)
+                tokens = sum(map(len, state.entries.values())) + sum(map(len, state.credits.values()))
+                weight = 1 + size + tokens // 4
+                if len(self._seen) > MAX_STATES or size > MAX_BOUNDS or tokens > MAX_TOKENS * len(state.entries):
+                    self._is_aborted = True
+            self._work += weight
+            if self._is_aborted or self._work > self._max_work:
                 self._is_aborted = True
                 return
             moved, is_repeat, asking = False, False, -1
@@ -196,11 +199,16 @@ class _Search:
                     self._assume(other, asking, split, False)
                     self._pending.append(other)
                     self._assume(state, asking, split, True)
+                weight = 0
             elif not moved:
                 self._conclude(state)
                 return
-            elif state.cores[0].pc < 0 or (is_repeat and self._is_visited(state, "repeats")):
+            elif state.cores[0].pc < 0:
                 return
+            elif is_repeat:
+                if self._is_visited(state, "repeats"):
+                    return
+                weight = 0
 
     def _assume(self, state: State, core: int, split: CaseSplit, answer: bool) -> None:
         state.bounds.record(split, answer)
@@ -288,11 +296,13 @@ class _Search:
         at = state.cores[core]
         # By identity, which lasts as long as the code does: hashing takes longer.
         place = id(condition), core, at.path
-        here = self._conditions.get(place)
-        if here is None:
+        known = self._conditions.get(place)
+        if known is None:
             here = substitute(condition, lambda value: self._in_shared_iterations(value, core, at.path))
-            self._conditions[place] = here
-        counted = substitute(here, lambda value: self._with_exact_iterations(value, state))
+            counts = any(part.name == ITERATION for value in values_in(here) for part, _ in value.terms)
+            known = self._conditions[place] = here, counts
+        here, counts = known
+        counted = substitute(here, lambda value: self._with_exact_iterations(value, state)) if counts else here
         found = state.bounds.decide(counted)
         if isinstance(found, CaseSplit):
             if all(value.name == ITERATION for value, _ in found.terms):
@@ -354,37 +364,45 @@ class _Search:
             )
             if passed:
                 self._rebase(state, loop_instance, passed)
+        positions_in: dict[LoopInstance, list[int]] = {}
         for terms in list(state.bounds):
             scope = state.scopes.get(terms) or innermost_loop(terms)
-            if not any(self._may_query(core, at, scope, terms) for core, at in enumerate(state.cores)):
+            positions = positions_in.get(scope)
+            if positions is None:
+                positions = positions_in[scope] = [at.position_of(scope) if scope else 0 for at in state.cores]
+            shape = signature(terms)
+            for core, position in enumerate(positions):
+                # A sum of iterations has no shape: its bounds imply bounds of sums with them.
+                if position <= 0 if not shape else self._may_query(core, state.cores[core].pc, position, scope, shape):
+                    break
+            else:
                 del state.bounds[terms]
                 state.scopes.pop(terms, None)
 
-    def _may_query(self, core: int, at: Core, scope: LoopInstance, terms: Terms) -> bool:
-        """Return True if a core may still query an integer that it does not query after a loop, or an iteration."""
-        for part, _ in terms:
-            if part.name != ITERATION:
-                break
-        else:
-            # Bounds of iterations imply bounds of sums with them.
-            return at.position_of(scope) <= 0
-        indices = self._codes[core].queries.get(signature(terms))
-        if indices is None or at.pc < 0:
+    def _may_query(self, core: int, pc: int, position: int, scope: LoopInstance, shape: str) -> bool:
+        """Return True if a core may still query an integer that it does not query after a loop, or an iteration.
+
+        `scope` is that loop or iteration, `position` where the core is to it, and `shape` the signature of the integer.
+        """
+        code = self._codes[core]
+        indices = code.queries.get(shape)
+        if indices is None or pc < 0:
             return False
-        position = at.position_of(scope) if scope else 0
         if position:
             return position < 0
-        instruction = self._codes[core].instructions[at.pc]
+        instruction = code.instructions[pc]
         # An iteration runs once; a loop in it may run again.
         is_iteration = bool(scope) and len(scope[-1]) > 1
         depth = len(scope) if is_iteration or not scope else len(scope) - 1
-        first = instruction.heads[depth] if len(instruction.heads) > depth else at.pc
+        first = instruction.heads[depth] if len(instruction.heads) > depth else pc
         behind = (
             instruction.loop_tests[depth - 1].target
             if is_iteration and len(instruction.loop_tests) >= depth
-            else len(self._codes[core].instructions)
+            else len(code.instructions)
         )
-        return any(first <= index < behind for index in indices)
+        # They are in order.
+        place = bisect_left(indices, first)
+        return place < len(indices) and indices[place] < behind
 
     def _rebase(self, state: State, loop: LoopInstance, by: int) -> None:
         """Count the iterations of a loop from a later one."""

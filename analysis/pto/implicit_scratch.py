@@ -22,19 +22,22 @@ _SORTED_TOGETHER = 32
 
 def needs_scratch(op: Operation) -> bool:
     """Return True for an operation without the tile for intermediate results that its chip needs."""
-    is_a5 = architecture_of(op) == "a5"
     match op:
         case TableOperation() if op.table_row().scratch and op.scratch is None:
             needs = _NEEDS.get(op.table_row().name)
-            return needs is not None and needs(op, is_a5)
+            return needs is not None and needs(op, _is_for_a5(op))
         case TCvtOp() if op.tmp is None:
-            return not is_a5 and _narrows(op)
+            return _narrows(op) and not _is_for_a5(op)
         case InstructionOp() if op.row.name == "tquant":
-            return not is_a5 and op.operand("tmp") is None
+            return op.operand("tmp") is None and not _is_for_a5(op)
         case InstructionOp() if op.row.name == "tmrgsort":
             return op.attribute("no_tmp") is not None
         case _:
             return False
+
+
+def _is_for_a5(op: Operation) -> bool:
+    return architecture_of(op) == "a5"
 
 
 def _on_a2a3(op: TableOperation, is_a5: bool) -> bool:

@@ -125,8 +125,7 @@ class Slot:
     number: int
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of a schedule: a use of a pipe, or an access to a slot."""
 
     op: Operation

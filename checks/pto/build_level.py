@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from xdsl.ir import Operation
 
@@ -11,6 +12,7 @@ from ...diagnostics.locations import location_of
 from ...dialects.pto.buffers import ReserveBufferOp
 from ...dialects.pto.instruction_operation import InstructionOp
 from ...dialects.pto.memory import AllocTileOp
+from ...dialects.pto.tiles import TableOperation, TCvtOp
 from ...dialects.pto.types import DYNAMIC
 from ...dialects.traversal import walk
 from .hazard import Hazard
@@ -30,6 +32,8 @@ def find(subject: Subject) -> Iterator[Hazard]:
     without_address: tuple[Operation, str] | None = None
     without_scratch: list[Operation] = []
     for op in walk(subject.module):
+        if not _is_concerned(type(op)):
+            continue
         if stated is None and (reason := _of_level_3(op)) is not None:
             stated = op, reason
         if without_address is None and (reason := _of_levels_1_and_2(op)) is not None:
@@ -58,6 +62,12 @@ def find(subject: Subject) -> Iterator[Hazard]:
             "level; add the tile for intermediate results, or leave out all addresses",
             "warning",
         )
+
+
+@cache
+def _is_concerned(kind: type[Operation]) -> bool:
+    """Return True for the kinds of operations of which levels may ask something; others are most of a program."""
+    return issubclass(kind, AllocTileOp | ReserveBufferOp | InstructionOp | TableOperation | TCvtOp)
 
 
 def _of_unknown_size(operations: Iterable[Operation]) -> Iterator[Hazard]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...analysis.pto.persistent_fragments import FragmentError, verify_fragments
 from ...analysis.pto.schedules import Kernel
+from ...dialects.traversal import walk
 from .hazard import Hazard
 
 CODES = ("persistent-fragment",)
@@ -14,6 +14,11 @@ CODES = ("persistent-fragment",)
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
     """Yield the first rule that a persistent fragment of a function breaks."""
+    if not any(op.name == "llvm.alloca" for op in walk(kernel.function)):
+        return
+    # The dialect takes long to import, and few kernels have arrays.
+    from ...analysis.pto.persistent_fragments import FragmentError, verify_fragments
+
     try:
         verify_fragments(kernel.function)
     except FragmentError as error:

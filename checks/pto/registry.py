@@ -66,6 +66,8 @@ def find_in_trace(module: ModuleOp, trace: Trace) -> list[Finding]:
 
 def _in_order(module: ModuleOp, found: list[Hazard]) -> list[Finding]:
     """Return hazards as findings in the order of operations, one of each code about an operation."""
+    if not found:
+        return []
     order = {op: place for place, op in enumerate(walk(module))}
     unique: dict[tuple[str, Operation], Hazard] = {}
     for hazard in sorted(found, key=lambda hazard: hazard.severity):

@@ -24,14 +24,15 @@ _HOLDERS = (*VECTOR_CODE, "pto.section.simt")
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
     """Yield what makes a register, in no scope that is written, that is used behind a synchronization in its block."""
-    pending: list[Block] = list(kernel.function.body.blocks)
+    ends = _ends_of_scopes(kernel)
+    pending: list[Block] = list(kernel.function.body.blocks) if ends else []
     while pending:
         block = pending.pop()
         ended: list[Operation] = []
         for op in block.ops:
             if op.name in _HOLDERS:
                 continue
-            if _ends_scope(op):
+            if op in ends:
                 ended.append(op)
             for value in op.operands:
                 if (end := _between(value, block, ended)) is not None:
@@ -46,11 +47,19 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
             pending += [inner for region in op.regions for inner in region.blocks]
 
 
-def _ends_scope(op: Operation) -> bool:
-    """Return True for what synchronizes, itself or inside a loop or branch."""
-    if isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp):
-        return any(_ends_scope(inner) for inner in walk(op) if inner is not op and not inner.regions)
-    return isinstance(op, BarrierOp) or op.name.removeprefix("pto.") in DELIMITERS
+def _ends_of_scopes(kernel: Kernel) -> set[Operation]:
+    """Return what synchronizes in a kernel, itself or, of a loop or branch, inside it."""
+    found: set[Operation] = set()
+    for op in walk(kernel.function):
+        if not op.name.startswith("pto.") or not (isinstance(op, BarrierOp) or op.name[4:] in DELIMITERS):
+            continue
+        found.add(op)
+        around = None if op.regions else op.parent_op()
+        while around is not None:
+            if isinstance(around, scf.ForOp | scf.IfOp | scf.WhileOp):
+                found.add(around)
+            around = around.parent_op()
+    return found
 
 
 def _between(value: SSAValue, block: Block, ended: list[Operation]) -> Operation | None:

@@ -30,6 +30,11 @@ class InstructionOp(Operation):
     """What holds besides: a function of `instruction_rules`."""
 
     @classmethod
+    def __subclasshook__(cls, subclass: type, /) -> bool:
+        # Python would ask each of the many classes below this one.
+        return cls in subclass.__mro__
+
+    @classmethod
     def syntax(cls) -> Syntax:
         """Return the text of the instruction."""
         return syntax_of(cls.row.text, cls.row.order)

@@ -84,6 +84,11 @@ class TileOperation(IRDLOperation):
 
     traits = traits_def(TileEffects())
 
+    @classmethod
+    def __subclasshook__(cls, subclass: type, /) -> bool:
+        # Python would ask each of the many classes below this one.
+        return cls in subclass.__mro__
+
     @property
     def destination(self) -> SSAValue:
         """The operand that is written."""
