@@ -1464,6 +1464,20 @@ class Parser:
         node = self.type()
         return self.aggregate(node, start) if self.kinds[self.position] == "{" else node
 
+    def if_type(self) -> Expression:
+        """Parse an `if` between types (Generics, Computing With Types)."""
+        first = self.position
+        branches, otherwise = self.branches(self.type)
+        if otherwise is None:
+            self.fail(first, "an 'if' that chooses a type needs an 'else' with the other type")
+        return If(self.starts[first], self.ends[self.position - 1], branches, otherwise)
+
+    def comptime_type(self) -> Expression:
+        token = self.position
+        self.position = token + 1
+        operand = self.type()
+        return Comptime(self.starts[token], operand.end, operand)
+
     def pointer_type(self) -> Expression:
         token = self.position
         self.position = token + 1
@@ -1605,6 +1619,9 @@ _TYPE_CONSTRUCTORS: dict[str, _Handler] = {
     "[": Parser.array_type,
     "fn": Parser.function_type,
     "task": Parser.function_type,
+    "if": Parser.if_type,
+    "switch": Parser.switch,
+    "comptime": Parser.comptime_type,
 }
 # Nothing can be called, indexed or dereferenced behind these: they take in all that follows, or end in `}`.
 _UNSUFFIXED: dict[str, _Handler] = {

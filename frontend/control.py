@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xdsl.dialects import arith, scf
@@ -31,6 +31,15 @@ class _Chosen(Exception):
         super().__init__()
         self.local = local
         self.other = other
+
+
+class _Given(Exception):
+    """A variable of no known type is given its first value in a loop: the loop is emitted again with that type."""
+
+    def __init__(self, local: Local, value: Value) -> None:
+        super().__init__()
+        self.local = local
+        self.value = value
 
 
 class _General(Exception):
@@ -140,14 +149,24 @@ def _aligned(one: Value | None, other: Value | None) -> tuple[Value, Value]:
             return given, given
     if one is None:
         assert other is not None
-        return rebuild(other, [_nothing(leaf) for leaf in leaves(other)]), other
+        return _unset(other), other
     if other is None:
-        return one, rebuild(one, [_nothing(leaf) for leaf in leaves(one)])
+        return one, _unset(one)
     return one, other
 
 
+def _unset(value: Value) -> Value:
+    """Return what stands for a variable where it has no value yet: like `value`, without what is computed for that."""
+    return rebuild(value, [_nothing(leaf) for leaf in leaves(value)])
+
+
 def _nothing(leaf: Leaf) -> Any:
-    return leaf.data if isinstance(leaf.data, Address) else zero(leaf.type)
+    address = leaf.data
+    if not isinstance(address, Address):
+        return zero(leaf.type)
+    if is_ssa(address.base):
+        return Address(None, 0, 1, 0)
+    return replace(address, offset=0) if is_ssa(address.offset) else address
 
 
 _Start = dict[int, tuple[Local, Value | None]]
@@ -390,23 +409,38 @@ def negated(ev: Evaluator, condition: SSAValue) -> SSAValue:
     return ev.code.value(arith.XOrIOp(condition, ev.code.constant(types.BOOL, True)))
 
 
+@dataclass
+class _Found:
+    """What emitting a loop has shown of the variables that it changes."""
+
+    general: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    """The leaves that are pointers and leave their buffers: the number of the variable, and that of the leaf."""
+    given: set[int] = field(default_factory=set[int])
+    """The identities of those that get their first value in the loop, and with it their type."""
+
+
 class _Carried:
     """The variables a loop carries from one iteration to the next, as SSA values."""
 
-    def __init__(
-        self, ev: Evaluator, candidates: list[Local], general: set[tuple[int, int]], node: syntax.Node
-    ) -> None:
+    def __init__(self, ev: Evaluator, candidates: list[Local], found: _Found, node: syntax.Node) -> None:
         self.ev = ev
         self.node = node
         self.candidates = candidates
-        self.general = general
+        self.general = found.general
+        general = found.general
         self.slots: list[tuple[int, int, Leaf]] = []
         """The number of the variable, the number of the leaf in it, and the leaf before the loop."""
+        self.constant: list[int] = []
+        """The numbers of the variables that exist at compile time only: all breaks give them the same value."""
         for number, local in enumerate(candidates):
             if local.value is None:
-                if isinstance(local.type, types.Descriptor):
+                if local.type is types.VOID or isinstance(local.type, types.Descriptor):
+                    # What it holds is known when the loop has given it a value.
                     continue
                 local.value = Value(local.type, zero(local.type))
+            if id(local) in found.given and types.is_comptime_only(local.value.type):
+                self.constant.append(number)
+                continue
             self.slots += [(number, position, leaf) for position, leaf in enumerate(leaves(local.value))]
         self.shapes = [local.value for local in candidates]
         self.initial = [self._one(leaf, (n, k) in general) for n, k, leaf in self.slots]
@@ -432,7 +466,17 @@ class _Carried:
             self.candidates[number].value = rebuild(shape, items)
 
     def take(self) -> list[SSAValue]:
-        """Return what the variables hold now. Raises _General if a pointer has left its buffer."""
+        """Return what the variables hold now. Raises _General if a pointer has left its buffer, _Given if a variable
+        without a value before the loop has one."""
+        for local, before in zip(self.candidates, self.shapes, strict=True):
+            if before is None and local.value is not None and local.value.type is not types.VOID:
+                raise _Given(local, local.value)
+        for number in self.constant:
+            value, shape = self.candidates[number].value, self.shapes[number]
+            assert value is not None and shape is not None
+            for now, before in zip(leaves(value), leaves(shape), strict=True):
+                if not now.same(before):
+                    _materialize(self.ev, now, self.node)
         values: list[SSAValue] = []
         for number, position, leaf in self.slots:
             value, shape = self.candidates[number].value, self.shapes[number]
@@ -455,19 +499,24 @@ class _Carried:
         return other
 
 
-def _emitted(ev: Evaluator, emit_loop: Function[[set[tuple[int, int]]], None]) -> None:
-    """Emit a loop, again for each pointer that turns out to leave its buffer in it, and each DSD that is another."""
-    general: set[tuple[int, int]] = set()
+def _emitted(ev: Evaluator, emit_loop: Function[[_Found], None]) -> None:
+    """Emit a loop, again for each pointer that turns out to leave its buffer in it, each DSD that is another, and each
+    variable that gets its first value in it."""
+    found = _Found()
     while True:
         before = [(local, local.value) for local in ev.live]
         try:
-            emit_loop(general)
+            emit_loop(found)
             return
-        except (_General, _Chosen) as problem:
+        except (_General, _Chosen, _Given) as problem:
             for local, value in before:
                 local.value = value
             if isinstance(problem, _General):
-                general.add(problem.leaf)
+                found.general.add(problem.leaf)
+            elif isinstance(problem, _Given):
+                only_known = types.is_comptime_only(problem.value.type)
+                problem.local.value = problem.value if only_known else _unset(problem.value)
+                found.given.add(id(problem.local))
             else:
                 assert problem.local.value is not None
                 problem.local.value, _ = _joined(ev, problem.local.value, problem.other)
@@ -495,8 +544,8 @@ def loop(
     """Emit a loop. `candidates` are the variables that may change in it; `body` ends with the update."""
     builder = ev.code
 
-    def once(general: set[tuple[int, int]]) -> None:
-        carried = _Carried(ev, candidates, general, node)
+    def once(found: _Found) -> None:
+        carried = _Carried(ev, candidates, found, node)
         head, tail = Block(arg_types=carried.kinds), Block(arg_types=carried.kinds)
         with _inside(ev, head):
             carried.put(head.args)
@@ -523,8 +572,8 @@ def counted(
     """Emit a loop over a range that nothing jumps out of; `body` gets the number it counts."""
     builder = ev.code
 
-    def once(general: set[tuple[int, int]]) -> None:
-        carried = _Carried(ev, candidates, general, node)
+    def once(found: _Found) -> None:
+        carried = _Carried(ev, candidates, found, node)
         block = Block(arg_types=[bounds[0].type, *carried.kinds])
         with _inside(ev, block):
             carried.put(block.args[1:])

@@ -54,8 +54,8 @@ def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Lo
             if target.broken not in extra:
                 found.append(target.broken)
             result = target.result
-            if result is not None and (result.value is not None or result.type is not types.VOID):
-                if result.value is None:
+            if result is not None:
+                if result.value is None and result.type is not types.VOID:
                     result.value = Value(result.type, control.zero(result.type))
                 found.append(result)
             if target.continued is not None and target is not ev.frame.targets[-1]:

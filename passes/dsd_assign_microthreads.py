@@ -83,7 +83,7 @@ def _numbers(code: PeCode, checked: set[Hashable]) -> Mapping[Operation, int]:
     if key not in checked:
         checked.add(key)
         mistakes = Mistakes()
-        for error in _sharing(own, {op: numbers[op] for op in own}, code):
+        for error in _sharing(own, {op: numbers[op] for op in own}, code, target.microthread_of_queue):
             mistakes.add(error)
         mistakes.end()
     return {**numbers}
@@ -152,9 +152,12 @@ def _queue_id(op: dsd.DsdOperation, ids: dict[str, int | None], registers: Regis
 
 
 def _sharing(
-    operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.DsdOperation, int], code: PeCode
+    operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.DsdOperation, int], code: PeCode, of_queue: bool
 ) -> Iterator[LoomError]:
-    """Yield errors about operations that always overlap on one microthread."""
+    """Yield errors about operations that always overlap on one microthread, that `of_queue` or one of their choice."""
+    remedy = "give it another microthread with '.ut_id'"
+    if of_queue:
+        remedy = "give its queue another id, which is the microthread's"
     position = {op: number for number, op in enumerate(operations)}
     for first in operations:
         for second in code.overlapping(first):
@@ -170,8 +173,7 @@ def _sharing(
                 else:
                     message = (
                         f"{described(first)} and {described(second)} run at the same time on the same microthread "
-                        f"{number}; issue the second from a task that the completion of the first activates, or give "
-                        "it "
-                        "another microthread"
+                        f"{number}; issue the second from a task that the completion of the first activates, or "
+                        f"{remedy}"
                     )
                 yield LoomError(message, location_of(second))

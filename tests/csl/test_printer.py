@@ -31,6 +31,7 @@ LAYOUTS = [
     ("const x = [2]i16 {1,2,};", "const x = [2]i16{1, 2};\n"),
     ("const x = T{.a=1};", "const x = T { .a = 1 };\n"),
     ("const x = (T{1}).a;", "const x = (T { 1 }).a;\n"),
+    ("fn f()if(a)T else U{}", "fn f() (if (a) T else U) {}\n"),
     ("const x = .{1,2};", "const x = .{ 1, 2 };\n"),
     ('const x = "a\\x00\\u{e9}\\"\\xff";', 'const x = "a\\x00é\\"\\xff";\n'),
     ("var p: *  const[ 3 ]T;", "var p: *const [3]T;\n"),

@@ -45,6 +45,9 @@ BOTH: dict[str, tuple[str, list[int]]] = {
     "a labeled block": ("var r: i32 = 0; out: { if (n < 2) { break :out; } r += 1; if (n < 4) { break :out; } r += 1; } return r;", [0, 0, 1, 1, 2, 2]),
     "a block's value": ("const r: i32 = blk: { if (n == 0) { break :blk 100; } if (n < 3) { break :blk n; } break :blk -1; }; return r;", [100, 1, 2, -1, -1, -1]),
     "a loop left through a block": ("var r: i32 = 0; for (@range(i16, 6)) |i| { b: { if (i == n) { break; } if (i == 1) { break :b; } r += 10; } r += 1; } return r;", [0, 11, 12, 23, 34, 45]),
+    "a block's value from a loop": ("const r = blk: { for ([4]i32{ 3, 9, 2, 70000 }) |x, i| { if (@as(i16, i) >= n) { break :blk x * 2; } } break :blk -n; }; return r;", [6, 18, 4, 140000, -4, -5]),
+    "a block's value from a loop in a loop": ("const r = b: { var k: i16 = 0; while (k < 9) : (k += 1) { for (@range(i16, 3)) |j| { if (j * k == n) { break :b .{ k, @as(i32, j) }; } } } break :b .{ n, @as(i32, -1) }; }; return r[0] * 10 + r[1];", [0, 11, 12, 31, 22, 51]),
+    "a known value from a loop": ("const r: i32 = 1 + b: { for (@range(i16, n)) |i| { if (i > 2) { break :b 40; } } break :b @as(i32, n); }; return r;", [1, 2, 3, 4, 41, 41]),
     "switch": ("switch (n) { 0 => { return 5; }, 1, 3 => { return 6; }, else => {} } return 7;", [5, 6, 7, 6, 7, 7]),
     "switch expression": ("return switch (n) { 1 => 10, 2, 3 => n * 2, else => -n };", [0, 10, 4, 6, -4, -5]),
     "switch over an enum": ("const m = if (n == 0) mode.a else if (n == 1) mode.b else mode.c; return switch (m) { mode.a => 1, mode.b => 2, mode.c => 3 };", [1, 2, 3, 3, 3, 3]),
@@ -94,6 +97,7 @@ BOTH: dict[str, tuple[str, list[int]]] = {
     "wrapping": ("var x: u16 = 65533; x += @as(u16, n); var y: i16 = 32766; y += n; return @as(i32, x) - @as(i32, y);",
                  [65533 - 32766, 65534 - 32767, 65535 + 32768, 0 + 32767, 1 + 32766, 2 + 32765]),
     "types as values": ("const T = if (@is_same_type(@type_of(n), i16)) i32 else f32; const x: T = 5; return x + n;", [5, 6, 7, 8, 9, 10]),
+    "types chosen where a type is written": ("const x: if (true) i32 else i16 = 70000; var a: [2]switch (@as(u16, 3)) { 3 => i32, else => f32 } = [2]i32{ n, x }; return a[0] + as_wide(@as(i16, a[1] - x)) + as_wide(x);", [70000 + n for n in range(6)]),
     "type functions": ("const P = pair_of(i32); const p = P{ .a = n, .b = 70000 }; return p.a + p.b;", [70000 + n for n in range(6)]),
 }  # fmt: skip
 
@@ -111,6 +115,8 @@ fn swapped(p: point) point { return point{ .x = p.y, .y = p.x }; }
 fn table() [6]i32 { var t = @zeros([6]i32); for (@range(i32, 6)) |i| { t[i] = i * i; } return t; }
 fn fibonacci(n: i32) i32 { return if (n < 2) n else fibonacci(n - 1) + fibonacci(n - 2); }
 fn power(x: i16, comptime k: u16) i32 { if (k == 0) { return 1; } else { return x * power(x, k - 1); } }
+fn is_short(comptime T: type) bool { return @is_same_type(T, i16); }
+fn as_wide(x: anytype) if (comptime is_short(@type_of(x))) i32 else comptime @type_of(x) { return x; }
 fn pair_of(comptime T: type) type { return struct { a: T, b: T }; }
 """
 
@@ -138,6 +144,9 @@ RUN = {
     "pointers to elements": ("const p = &out[3]; p.* = 5; const q: [*]i16 = &out; q[1] = p.*;", [0, 5, 0, 5]),
     "pointers to arrays": ("const p: *[8]i16 = &out; p.*[2] = 9; p[3] = 8; for (p.*) |x, i| { if (i == 2) { out[0] = x; } }", [9, 0, 9, 8]),
     "pointers that vary": ("var p: *i16 = &out[0]; var i: i16 = 0; while (i < 3) : (i += 1) { p.* = i + 1; p = &out[i + 1]; } p.* = 7;", [1, 2, 3, 7]),
+    "a pointer from a block": ("const p = b: { const i = @as(u16, unknown + 1); if (i > 0) { break :b &out[i + 1]; } break :b &out[7]; }; p.* = 6;", [0, 0, 6]),
+    "a pointer from a loop": ("const p = b: { while (true) { unknown += 1; if (unknown > 2) { break :b &out[unknown]; } } }; p.* = 6;", [0, 0, 0, 6]),
+    "a descriptor from a loop": ("var d: mem1d_dsd; while (true) { unknown += 1; if (unknown > 2) { d = @get_dsd(mem1d_dsd, .{ .base_address = &out[unknown], .extent = @as(u16, unknown) }); break; } } @mov16(d, @as(i16, 5));", [0, 0, 0, 5, 5, 5]),
     "choosing a pointer": ("const p = if (unknown == 0) &out[1] else &out[2]; p.* = 6;", [0, 6]),
     "pointers in structs": ("const s = .{ .to = &out[2], .by = @as(i16, 3) }; s.to.* = s.by;", [0, 0, 3]),
     "pointers to structs": ("var p = point{ .x = 1, .y = 2 }; move(&p); out[0] = p.x; out[1] = p.y;", [11, 3]),

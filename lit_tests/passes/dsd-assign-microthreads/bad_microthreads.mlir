@@ -16,7 +16,7 @@ wse.program @clash target "wse2" rectangle 1 x 1 {
       %o = dsd.fabout @out extent 10 : !dsd.fabout<i16>
       %i = dsd.fabin @in extent 10 : !dsd.fabin<i16>
       dsd.mov16 %o, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
-      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: mov16 in task @t ({{.*}}:18:7) and mov16 in task @t ({{.*}}:[[# @LINE + 1]]:7) run at the same time on the same microthread 0; issue the second from a task that the completion of the first activates, or give it another microthread
+      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: mov16 in task @t ({{.*}}:18:7) and mov16 in task @t ({{.*}}:[[# @LINE + 1]]:7) run at the same time on the same microthread 0; issue the second from a task that the completion of the first activates, or give its queue another id, which is the microthread's
       dsd.mov16 %b, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
       wse.return
     }
@@ -87,7 +87,7 @@ wse.program @default target "wse3" rectangle 1 x 1 {
       %i = dsd.fabin @in extent 2 : !dsd.fabin<i16>
       %o = dsd.fabout @out extent 2 : !dsd.fabout<i16>
       dsd.mov16 %a, %i async() : !dsd.mem1d<i16>, !dsd.fabin<i16>
-      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: mov16 in function @main ({{.*}}) and mov16 in function @main ({{.*}}) run at the same time on the same microthread 2; issue the second from a task that the completion of the first activates, or give it another microthread
+      // CHECK: bad_microthreads.mlir:[[# @LINE + 1]]:7: error: mov16 in function @main ({{.*}}) and mov16 in function @main ({{.*}}) run at the same time on the same microthread 2; issue the second from a task that the completion of the first activates, or give it another microthread with '.ut_id'
       dsd.mov16 %o, %a async() : !dsd.fabout<i16>, !dsd.mem1d<i16>
       wse.return
     }
