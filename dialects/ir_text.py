@@ -35,6 +35,10 @@ _QUOTES = re.compile(r'//[^\n]*+|"(?P<string>(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-
 """Comments, strings, and, without a group `string`, quotation marks that begin none. Takes linear time; xDSL's own
 pattern for strings tries twice as often for each further character behind a mark that has no partner."""
 
+_EXPONENT = re.compile(r"[eE][-+]?\d+\b")
+_DIGITS_BEFORE = re.compile(r"(?<![\w.%@#!$])-?\d+\Z")
+"""An exponent, and what makes it one of a number without a fraction, which MLIR does not have."""
+
 _FLAT_PARAMETERS = re.compile(r"<[^<>\"!#/]*+(?<!-)>")
 """Parameters of a type or attribute that contain no others, no names of aliases, no strings and no comments: equal
 texts mean the same."""
@@ -43,11 +47,14 @@ texts mean the same."""
 class LocatingParser(Parser):
     """xDSL's parser, giving each operation the location of its first character.
 
-    `line_offset` is the number of lines before the text in its file, for files read in pieces. Raises LoomError for a
-    string that does not end.
+    `line_offset` is the number of lines before the text in its file, for files read in pieces. `program` is what an
+    empty text lacks. Raises LoomError for a string that does not end.
     """
 
-    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
+    def __init__(
+        self, ctx: Context, text: str, name: str, line_offset: int = 0, program: str = "a wse.program"
+    ) -> None:
+        self._program = "a kernel, func.func" if name.endswith(".pto") else program
         self._file = StringAttr(name)
         self._name = name
         self._line_offset = line_offset
@@ -98,10 +105,14 @@ class LocatingParser(Parser):
     def _clearer(self, error: ParseError) -> str:
         """Return the message of xDSL, or one that says more where xDSL's only says what it was about to read."""
         at_end = error.span.start >= len(self._text.rstrip())
+        exponent = _EXPONENT.match(self._text, error.span.start)
+        line = self._text[: error.span.start].rpartition("\n")[2]
+        if exponent is not None and (digits := _DIGITS_BEFORE.search(line)) is not None:
+            error.span = Span(error.span.start - len(digits[0]), exponent.end(), self.lexer.input)
+            return f"'{digits[0]}{exponent[0]}' is no number: a float has a point; write {digits[0]}.0{exponent[0]}"
         match error.msg.strip():
             case "Could not parse entire input!":
-                missing = "a kernel, func.func" if self._name.endswith(".pto") else "a wse.program"
-                return f"there is no operation; write {missing}" if at_end else "an operation is expected here"
+                return f"there is no operation; write {self._program}" if at_end else "an operation is expected here"
             case "in block definition":
                 return (
                     "the text ends inside a region; a '}' is missing" if at_end else "an operation or '}' is expected"
@@ -214,10 +225,13 @@ def _check_operands(module: ModuleOp) -> None:
                 raise LoomError(message, location_of(op)) from None
 
 
-def parse_ir(ctx: Context, text: str, name: str) -> ModuleOp:
-    """Parse `text`, whose file is called `name`; raises LoomError at the place of the first mistake."""
+def parse_ir(ctx: Context, text: str, name: str, program: str = "a wse.program") -> ModuleOp:
+    """Parse `text`, whose file is called `name`; raises LoomError at the place of the first mistake.
+
+    `program` is what an empty text lacks.
+    """
     try:
-        return LocatingParser(ctx, text, name).parse_module()
+        return LocatingParser(ctx, text, name, program=program).parse_module()
     except ParseError as error:
         # The parser's own frames would tell the reader nothing.
         raise from_parse_error(error) from None

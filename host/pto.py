@@ -54,6 +54,9 @@ Arguments: TypeAlias = "Mapping[str, Argument | Sequence[Argument] | None] | Seq
 
 With several devices, a list or tuple has a value for each."""
 
+MAX_BLOCKS = 65_535
+"""Blocks of a launch: the chips count them in 16 bits."""
+
 OUTSIDE = "outside-tensor"
 """The code of a dry run's finding whose numbers an error of a run lacks."""
 
@@ -128,8 +131,8 @@ class Program:
     ):
         check_behavior(arch)
         blocks = whole_number(blocks, "the number of blocks")
-        if blocks < 1:
-            raise LoomError(f"a launch needs at least one block, not {blocks}")
+        if not 1 <= blocks <= MAX_BLOCKS:
+            raise LoomError(f"a launch has 1 to {MAX_BLOCKS:,} blocks, not {blocks}")
         lanes = None if lanes is None else whole_number(lanes, "the number of vector cores")
         if lanes is not None and not 1 <= lanes <= LANES:
             raise LoomError(f"a block has 1 to {LANES} vector cores, not {lanes}")

@@ -53,6 +53,7 @@ FRONT_END = (
     "pto-infer-slots",
     "pto-lower-frontend-pipe-ops",
     "pto-infer-validate-pipe-init",
+    "pto-resolve-buffer-select",
     "pto-place-tiles",
     "pto-place-reserved-buffers",
     "pto-resolve-reserved-buffers",
@@ -67,12 +68,12 @@ REJECTED = "rejected"
 """The code of findings of the parser, the verifier and the passes."""
 
 
-def parse_kernels(source: Source | KernelText) -> ModuleOp:
+def parse_kernels(source: Source) -> ModuleOp:
     """Return the program of a source, or a module; raises LoomError if it cannot be read or has no kernel."""
     if isinstance(source, ModuleOp):
         module, name = source, None
     else:
-        text = source if isinstance(source, KernelText) else read_source(source)
+        text = read_source(source)
         module, name = text.parse(), text.name
     operations = list(walk(module))
     verify_program(operations)

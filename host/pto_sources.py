@@ -42,9 +42,6 @@ class TracedModule(Protocol):
 
 PythonKernel: TypeAlias = TracedKernel | TracedModule
 
-Source: TypeAlias = Path | str | ModuleOp | PythonKernel
-"""A program: a file, its text, an xDSL module, or a kernel written in Python."""
-
 
 @dataclass(frozen=True)
 class KernelText:
@@ -56,14 +53,20 @@ class KernelText:
 
     def parse(self) -> ModuleOp:
         """Return the program; raises LoomError at the place of the first mistake."""
-        module = parse_ir(context(), self.text, self.name)
+        module = parse_ir(context(), self.text, self.name, "a kernel, func.func")
         if self.traced is not None:
             _locate(module, self.traced)
         return module
 
 
-def read_source(source: Path | str | PythonKernel) -> KernelText:
+Source: TypeAlias = Path | str | ModuleOp | PythonKernel | KernelText
+"""A program: a file, its text, also with a name, an xDSL module, or a kernel written in Python."""
+
+
+def read_source(source: Path | str | PythonKernel | KernelText) -> KernelText:
     """Return the text of a program that is not an xDSL module; raises LoomError for what is none."""
+    if isinstance(source, KernelText):
+        return source
     if isinstance(source, Path | str):
         text, name = text_of(source)
         if name.endswith(".py"):

@@ -15,18 +15,30 @@ from ..diagnostics.output import use_json
 class Parser(argparse.ArgumentParser):
     """Raises LoomError for flags it does not know or cannot read."""
 
+    _given: Sequence[str] = ()
+
     def error(self, message: str) -> NoReturn:
+        if message.startswith("the following arguments are required"):
+            # A flag that does not exist explains it better: what follows it was taken for its value, or left out.
+            flags = [flag.partition("=")[0] for flag in self._given if flag.startswith("--") and flag != "--"]
+            unknown = [flag for flag in flags if flag not in self._option_string_actions]
+            if unknown:
+                message = self._unrecognized(unknown)
         raise LoomError(f"{message}; see {self.prog} --help")
+
+    def _unrecognized(self, flags: Sequence[str]) -> str:
+        near = get_close_matches(flags[0], self._option_string_actions, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return f"unrecognized arguments: {' '.join(flags)}{hint}"
 
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]  (its overloads differ in their result)
         self, args: Any = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         # A command would hand what it does not know to the parser above it, which knows none of its flags.
+        self._given = args or ()
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            near = get_close_matches(unknown[0], self._option_string_actions, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+            self.error(self._unrecognized(unknown))
         return known, unknown
 
 
@@ -45,8 +57,9 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def number(text: str, what: str) -> int | float:
-    """Return the number in a text, which is `what` an error calls it; raises LoomError if there is none."""
+def number(text: str, what: str, instead: str = "not a number") -> int | float:
+    """Return the number in a text, which is `what` an error calls it; raises LoomError if there is none, which says
+    what the text is `instead`."""
     try:
         return int(text, 0)
     except ValueError:
@@ -54,7 +67,7 @@ def number(text: str, what: str) -> int | float:
     try:
         return float(text)
     except ValueError:
-        raise LoomError(f"{what} is '{text}', which is not a number") from None
+        raise LoomError(f"{what} is '{text}', which is {instead}") from None
 
 
 class TellAsJson(argparse.Action):

@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
 def parser() -> Parser:
     """Return the flags of `loom cslc`."""
     found = Parser(
-        prog="cslc",
+        prog="loom cslc",
         description=DESCRIPTION,
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -25,8 +25,16 @@ class Interrupted(KeyboardInterrupt):
 
 def run_tool(run: Callable[[], None]) -> int:
     """Run the whole of a tool; return its exit status, having printed on stderr why if that is not 0."""
+    _open_standard_streams()
     with of_a_tool():
         return _status_of(run)
+
+
+def _open_standard_streams() -> None:
+    """Open those of stdin, stdout and stderr that are closed, so that no file of ours takes the place of one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
 
 
 def _status_of(run: Callable[[], None]) -> int:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from difflib import get_close_matches
 from io import StringIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
@@ -68,7 +69,8 @@ class LoomOptMain(xDSLOptMain):
         try:
             super().setup_pipeline()
         except ValueError as error:
-            raise LoomError(f"wrong options for a pass: {one_line(error)}") from error
+            message = self._wrong_option() or f"wrong options for a pass: {one_line(error)}"
+            raise LoomError(message) from error
         check = self.pipeline.callback
 
         def callback(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
@@ -78,6 +80,27 @@ class LoomOptMain(xDSLOptMain):
                 verify_dominance(module)
 
         self.pipeline = PassPipeline(self.pipeline.passes, callback)
+
+    def _wrong_option(self) -> str | None:
+        """Return what is wrong with the first option that its pass does not take; None if that is not what is wrong."""
+        for spec in parse_pipeline(self.args.passes):
+            kind = self.available_passes[spec.name]()
+            types = get_type_hints(kind)
+            options = [option.name for option in fields(kind) if option.init and option.name != "name"]
+            for option, given in spec.normalize_parameter_names().parameters.items():
+                if option not in options:
+                    known = f"its options are: {', '.join(options)}" if options else "it has none"
+                    return f"'{spec.name}' has no option '{option}'; {known}"
+                try:
+                    kind.from_spec(ArgSpec(spec.name, {option: given}))
+                except ValueError as error:
+                    if not str(error).startswith("Incompatible types"):
+                        continue
+                    taken = get_args(types[option]) if get_origin(types[option]) is Literal else ()
+                    one_of = f"use one of {', '.join(map(str, taken))}"
+                    use = one_of if taken else f"it takes {_type_name(types[option])}"
+                    return f"option '{option}' of '{spec.name}' is {','.join(map(str, given)) or 'empty'}; {use}"
+        return None
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         stream, extension = super().get_input_stream()
@@ -106,6 +129,13 @@ class LoomOptMain(xDSLOptMain):
             super().run()
             if self._files is not None:
                 self._files.put(Path(self.args.output_file), self._outputs)
+
+
+def _type_name(type: object) -> str:
+    """Return what a message calls the type of an option."""
+    names = {"int": "a number", "float": "a number", "bool": "true or false", "str": "a text"}
+    name = getattr(type, "__name__", str(type))
+    return names.get(name, name)
 
 
 class _CslFiles(StringIO):

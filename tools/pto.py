@@ -19,6 +19,7 @@ from .outputs import Outputs
 if TYPE_CHECKING:
     from ..diagnostics.findings import Finding
     from ..host.pto import Result
+    from ..host.pto_sources import KernelText
     from ..operations.pipe_protocol import Behavior
     from ..runtime import Deadlock
 
@@ -139,11 +140,12 @@ def _devices(text: str) -> int:
     return devices
 
 
-def _source(file: str) -> Path | str:
+def _source(file: str) -> Path | KernelText:
     """Return a file, or the text that stdin has."""
     from ..dialects.ir_text import decode_text
+    from ..host.pto_sources import KernelText
 
-    return decode_text(sys.stdin.buffer.read(), "stdin") or "\n" if file == "-" else Path(file)
+    return KernelText(decode_text(sys.stdin.buffer.read(), "stdin"), "stdin") if file == "-" else Path(file)
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -160,7 +162,7 @@ def _check(arguments: argparse.Namespace) -> int:
     else:
         for finding in findings:
             print(finding)
-        print(f"{arguments.file}: {_summary(findings)}")
+        print(f"{source.name if arguments.file == '-' else source}: {_summary(findings)}")
     if arguments.slots and not any(finding.code == REJECTED for finding in findings):
         for pipe in slots_of(source, arguments.arch):
             print(shown(f"{pipe.location}: {pipe.label}:{'' if pipe.tradeoffs else ' depends on values'}"))
@@ -258,7 +260,7 @@ def _value_of_one(name: str, text: str) -> Any:
     array, at, device = text.rpartition("@")
     if at and device.isdecimal():
         return Peer(array, int(device))
-    return WINDOWS if text == "windows" else number(text, f"argument '{name}'")
+    return WINDOWS if text == "windows" else number(text, f"argument '{name}'", "neither a number nor a .npy file")
 
 
 def _write_stats(stream: IO[bytes] | None, result: Result | Deadlock) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects import arith, func, scf
+from xdsl.dialects import arith, cf, func, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     IndexType,
@@ -241,6 +241,8 @@ class KernelLowering:
             case InstructionOp() if op.row.name in core_flags.NAMES:
                 column = 0 if self.core is KernelKind.CUBE else self.emitter.add(self.lane, 1)
                 self.core_flags.lower(op, column, self.emitter, self.handles)
+            case InstructionOp() if op.row.name == "tassign":
+                self._assign(op)
             case InstructionOp():
                 lower_instruction(self.instructions, op)
             case arith.SelectOp() if is_handle(op.result):
@@ -253,6 +255,8 @@ class KernelLowering:
                 self.handles.values[op.results[0]] = self.handles.value(op.operands[0])
             case AllocTileOp():
                 self._allocate(op)
+            case cf.AssertOp():
+                self.emitter.append(flow.AssertOp(self.handles.value(op.arg), op.msg.data))
             case PartitionViewOp():
                 self._partition(op)
             case MakeTensorViewOp():
@@ -478,6 +482,21 @@ class KernelLowering:
         extents = self._valid(tile, op.valid_row, op.valid_col)
         address = self.handles.number(op.addr)
         self._bind(op.result, View(self._space(op, tile), tile.element_type, address, extents, tile_strides(tile)))
+
+    def _assign(self, op: InstructionOp) -> None:
+        """Move a tile: what PTOAS emits changes the tile itself, so its old name is at the new address too."""
+        tile, address = op.operands
+        type = tile.type
+        assert isinstance(type, TileBufType)
+        view = View(
+            self._space(op, type),
+            type.element_type,
+            self.handles.number(address),
+            self.handles.extents(tile),
+            tile_strides(type),
+        )
+        for handle in (tile, op.results[0]):
+            self._bind(handle, view)
 
     def _set_valid(self, op: SetValidShapeOp) -> None:
         tile = op.source.type

@@ -146,7 +146,7 @@ def test_size_that_the_text_does_not_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"blocks": 0}, "a launch needs at least one block, not 0"),
+        ({"blocks": 0}, "a launch has 1 to 65,535 blocks, not 0"),
         ({"order": "last"}, "order is 'last'; use eager or prompt"),
         ({"lanes": 3}, "a block has 1 to 2 vector cores, not 3"),
     ],

@@ -395,3 +395,56 @@ def test_slots_of_one_pipe_or_another(tmp_path: Path) -> None:
         result = pto.run(path, arguments={"n": n})
         assert [printed.array.max() for printed in result.prints] == [expected]
         assert {finding.code for finding in result.findings} == {"unwritten-tile"}
+
+
+SEVERAL = "!pto.multi_tile_buf<vec, 4x8xf32, count=3>"
+
+CHOSEN = f"""
+  %several = pto.alloc_multi_tile : {SEVERAL}
+  %three = arith.constant 3 : index
+  scf.for %i = %c0 to %n step %c1 {{
+    %slot = arith.remui %i, %three : index
+    %row = arith.muli %i, %c4 : index
+    %now = pto.multi_tile_get %several[%slot] : {SEVERAL} -> {TILE}
+    {_load("part", "%now", "%row")}
+  }}
+  %two = pto.multi_tile_get %several[%c2] : {SEVERAL} -> {TILE}
+  {_store("place", "%two", "%c0")}
+  %late = pto.multi_tile_get %several[%n] : {SEVERAL} -> {TILE}
+  {_store("behind", "%late", "%c4")}
+"""
+"""Loads rows into three tiles in turn; stores the third of these tiles, and the one with the number of rows."""
+
+
+@pytest.mark.parametrize("executor", ["core", "reference"])
+def test_several_tiles_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str) -> None:
+    """`alloc_multi_tile`: each slot is a tile of its own; a number that is no slot ends the run."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    expected = np.zeros_like(SOURCE)
+    expected[0] = SOURCE[2]
+    # Four rows: the first slot has the last of them. Slot 4 is none.
+    body = CHOSEN.replace("%several[%n]", "%several[%c0]")
+    expected[1] = SOURCE[3]
+    np.testing.assert_array_equal(_run(tmp_path, body, n=4), expected)
+    with pytest.raises(LoomError, match="the slot is one of the 3 that there are; correct its number"):
+        _run(tmp_path, CHOSEN, n=4)
+
+
+@pytest.mark.parametrize("executor", ["core", "reference"])
+def test_a_tile_that_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str) -> None:
+    """`tassign`: the tile and its new name are at the new address; what is at the old one stays."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    body = f"""
+  %near = arith.constant 0 : i64
+  %far = arith.constant 4096 : i64
+  %first = pto.alloc_tile addr = %near : {TILE}
+  %tile = pto.alloc_tile addr = %near : {TILE}
+  {_load("one_part", "%tile", "%c0")}
+  %moved = pto.tassign %tile, %far : {TILE} -> {TILE}
+  {_load("other_part", "%tile", "%c4")}
+  {_store("place", "%first", "%c0")}
+  {_store("behind", "%moved", "%c4")}
+"""
+    expected = np.zeros_like(SOURCE)
+    expected[:2] = SOURCE[:2]
+    np.testing.assert_array_equal(_run(tmp_path, body), expected)

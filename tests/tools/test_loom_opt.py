@@ -165,7 +165,19 @@ def test_wrong_flags(run_opt: Run, write: Write) -> None:
     one_error(run_opt(path, "--nonsense"), "--nonsense")
     one_error(run_opt(path, "-p", "canonicalyze"), "'canonicalyze' is not a pass", "canonicalize")
     one_error(run_opt(path, "-p", "canonicalize{"), "pass pipeline")
-    one_error(run_opt(path, "-p", "dsd-assign-queues{nonsense=1}"), "nonsense")
+    one_error(
+        run_opt(path, "-p", "canonicalize,dsd-assign-queues{nonsense=1}"),
+        "'dsd-assign-queues' has no option 'nonsense'; it has none",
+    )
+    flow = "lower-pto-to-flow"
+    one_error(
+        run_opt(path, "-p", flow + "{block=1}"), "has no option 'block'; its options are: protocol, blocks, lanes"
+    )
+    one_error(
+        run_opt(path, "-p", flow + "{blocks=2 protocol=a7}"),
+        f"option 'protocol' of '{flow}' is a7; use one of ideal, a2a3, a5",
+    )
+    one_error(run_opt(path, "-p", flow + "{blocks=two}"), f"option 'blocks' of '{flow}' is two; it takes a number")
     one_error(run_opt(path, "-t", "nonsense"), "nonsense")
 
 

@@ -53,7 +53,7 @@ def test_interpreter_line(run_loom: Run, program: Program) -> None:
     (folder / "run.py").chmod(0o755)
     (folder / "own.sh").write_text("#!/bin/sh\n./run.py\ncslc --help | head -1\n")
     outcome = run_loom("sdk", folder / "own.sh")
-    assert outcome.status == 0 and outcome.out.startswith("ran\nusage: cslc ")
+    assert outcome.status == 0 and outcome.out.startswith("ran\nusage: loom cslc ")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +15,8 @@ import pytest
 
 from loomir import LoomError
 from loomir.tools.outputs import Outputs
+
+PROGRAM = Path(__file__).parents[2] / "examples" / "pto" / "rows_split.pto"
 
 
 def test_all_or_nothing(tmp_path: Path) -> None:
@@ -130,3 +135,16 @@ def test_an_interrupt_before_leaves_nothing(tmp_path: Path) -> None:
         outputs.open(tmp_path / "first").write(b"new")
         signal.raise_signal(signal.SIGINT)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_closed_standard_streams() -> None:
+    """A tool whose stdin or stdout is closed works, or says what is wrong; no file takes the place of a stream."""
+    tool = f"{shlex.quote(sys.executable)} -m loomir.tools.loom pto check"
+    for command, status, said in (
+        (f"{tool} - <&-", 1, "stdin: 1 error"),
+        (f"{tool} --arch a2a3 {shlex.quote(str(PROGRAM))} >&-", 0, ""),
+        (f"{tool} --arch a2a3 {shlex.quote(str(PROGRAM))} 2>&-", 0, "nothing found"),
+    ):
+        ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (status, "") and said in ended.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,20 @@ def test_what_is_no_file_or_no_text(run_loom: Run, tmp_path: Path) -> None:
     one_error(run_loom("pto", "check", binary), "is not a text file")
 
 
+def test_program_from_stdin(run_loom: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name in messages is `stdin`; an empty one lacks a kernel."""
+    for text, place, said in (
+        ("", "1:1", "there is no operation; write a kernel, func.func"),
+        ("func.func @f() {\n  %c = arith.constant -1e-05 : f32\n  return\n}", "2:23", "'-1e-05' is no number: "
+         "a float has a point; write -1.0e-05"),
+        ("func.func @f() {\n  %c = arith.constant 1E5 : f32\n  return\n}", "2:23", "write 1.0E5"),
+    ):  # fmt: skip
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+        outcome = run_loom("pto", "check", "-")
+        assert outcome.status == 1 and outcome.out.startswith(f"stdin:{place}: error: ") and said in outcome.out
+        assert outcome.out.endswith("stdin: 1 error\n")
+
+
 def test_wrong_flags(run_loom: Run, pto: Write) -> None:
     path = pto(program())
     one_error(run_loom("pto"), "loom pto --help")
@@ -193,6 +208,8 @@ def test_wrong_flags(run_loom: Run, pto: Write) -> None:
         run_loom("pto", "check", path, "--arch", "a4"), "invalid choice: 'a4' (choose from 'ideal', 'a2a3', 'a5')"
     )
     one_error(run_loom("pto", "check", path, "--jsn"), "unrecognized arguments: --jsn; did you mean --json?")
+    # The file behind it may have been taken for its value.
+    one_error(run_loom("pto", "check", f"--jsn={path}"), "unrecognized arguments: --jsn; did you mean --json?")
     with pytest.raises(LoomError, match="arch is 'a4'; use one of ideal, a2a3, a5"):
         check(path, "a4")  # pyright: ignore[reportArgumentType]
 

@@ -153,7 +153,10 @@ def test_wrong_flags(run_loom: Run, arrays: dict[str, Path], tmp_path: Path) -> 
     program = EXAMPLES / "rows_split.pto"
     one_error(run_loom("pto", "run", program, "--blocks", "0"), "'0' is not a number above 0")
     one_error(run_loom("pto", "run", program, "--set", "a"), "'a' is not of the form NAME=VALUE")
-    one_error(run_loom("pto", "run", program, "--set", "a=x"), "argument 'a' is 'x', which is not a number")
+    one_error(
+        run_loom("pto", "run", program, "--set", "a=x"),
+        "argument 'a' is 'x', which is neither a number nor a .npy file",
+    )
     one_error(run_loom("pto", "run", program, "--set", f"a={tmp_path}/none.npy"), "none.npy: error: cannot be read")
     one_error(
         run_loom("pto", "run", program, "--set", "other=1", *given(arrays)), "the kernels take no argument 'other'"
@@ -202,7 +205,7 @@ def test_several_devices(run_loom: Run, tmp_path: Path) -> None:
         (["--devices", "two"], "argument --devices: 'two' is not a number above 0"),
         (
             ["--devices", "2", "--set", "next=out@\u00b2,out@0"],
-            "argument 'next' is 'out@\u00b2', which is not a number",
+            "argument 'next' is 'out@\u00b2', which is neither a number nor a .npy file",
         ),
         (["--set", "x=nothing{device}.npy"], "nothing0.npy: error: cannot be read"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from xdsl.dialects import arith, scf
@@ -175,6 +176,8 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
         value: Any = None
         if isinstance(op, arith.SelectOp):
             value = None if numbers[0] is None else numbers[1] if numbers[0] else numbers[2]
+            # A value of its own: its valid shape may be changed.
+            value = replace(value) if isinstance(value, Tile) else value
         elif op.name.startswith("arith.") and all(isinstance(number, int) for number in numbers):
             value = folded(op, numbers)  # pyright: ignore[reportArgumentType]
         elif op.name.startswith(("arith.cmpf", "arith.mulf", "arith.addf")):

@@ -155,6 +155,12 @@ class MemoryOperations(CoreState):
         if isinstance(tile, Tile):
             tile.valid = (self.values.get(op.valid_row), self.values.get(op.valid_col))
 
+    def _assign(self, op: InstructionOp) -> None:
+        tile = self.values.get(op.operands[0])
+        if isinstance(tile, Tile):
+            moved = Tile.of(tile.type, self.values.get(op.operands[1]), tile.valid)
+            self.values[op.operands[0]] = self.values[op.results[0]] = moved
+
     def _subview(self, op: SubViewOp) -> None:
         whole, kind = self.values.get(op.source), op.result.type
         assert isinstance(kind, TileBufType)
@@ -375,6 +381,7 @@ class MemoryOperations(CoreState):
         LoadScalarOp: _load_scalar,
         StoreScalarOp: _store_scalar,
         AllocTileOp: _allocate,
+        OPERATIONS["tassign"]: _assign,
         DeclareTileOp: _declare,
         DeclareGlobalOp: _declare,
         SetValidShapeOp: _set_valid,
