@@ -185,6 +185,8 @@ class Code(IntEnum):
     RELOADED_IN_FLIGHT = 85
     """Row of an asynchronous operation, the task that issued it, its source place, file and number of a register that
     it uses and the record's task loads again."""
+    SENDS_OFF_GRID = 86
+    """Operation, queue."""
     NEVER_STARTS = 74
     """Color; the record's task is the data task. Found on loading."""
 

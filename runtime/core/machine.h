@@ -63,7 +63,7 @@ enum {
     FIRST_WARNING = 64,
     INDEX_OUTSIDE = 64, ODD_LOAD, ODD_STORE, ODD_WALK, WALK_LEAVES_BUFFER, SENDS_SWALLOWED, RECEIVES_UNROUTED,
     TASK_MAY_TAKE, LAST_ELEMENT_LOST, ELEMENTS_CUT, INDEX_TOO_WIDE = 75, USED_IN_FLIGHT, UNBLOCKS_EARLY = 78,
-    READS_UNWRITTEN, UNBLOCKS_AGAIN, SUMS_UNWRITTEN, STARTS_UNBLOCKED = 84, RELOADED_IN_FLIGHT,
+    READS_UNWRITTEN, UNBLOCKS_AGAIN, SUMS_UNWRITTEN, STARTS_UNBLOCKED = 84, RELOADED_IN_FLIGHT, SENDS_OFF_GRID,
 };
 
 /* Words of a buffer in the memory of its class */
@@ -592,7 +592,7 @@ struct queue {
     uint32_t *unread;     /* wavelets sent of which some go unread; may be NULL */
     struct entry **entries; /* of each unit, if senders meet in it; NULL before the first wavelet */
 };
-enum { UNROUTED = 1, SWALLOWED = 2, LOST = 4, PARTLY_UNREAD = 8 };
+enum { UNROUTED = 1, SWALLOWED = 2, LOST = 4, PARTLY_UNREAD = 8, LEAVES = 16 };
 
 struct variable {
     uint32_t start, end, buffer;

@@ -11,6 +11,9 @@ static bool is_covered(struct core *core, struct pe *pe, const struct sending *s
     if (flags & SWALLOWED) {
         warn(core, pe, SENDS_SWALLOWED, sending->task, sending->where, VALUES(operation, queue->number));
     }
+    if (flags & LEAVES && !(flags & LOST)) {
+        warn(core, pe, SENDS_OFF_GRID, sending->task, sending->where, VALUES(operation, queue->number));
+    }
     if (flags & LOST) {
         fail(core, pe, SENDS_LOST, sending->task, sending->where, VALUES(operation, queue->number));
         return false;

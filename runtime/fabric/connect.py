@@ -19,6 +19,7 @@ from ..findings import FINDING, Code
 from ..tables.format import INPUT, NONE, TASK_TYPES, Tables
 from .classes import Classes, areas_of, paint
 from .model import (
+    LEAVES,
     LOST,
     NOWHERE,
     PARTLY_UNREAD,
@@ -98,6 +99,7 @@ class _Connector:
         self.switched: list[Ends] = []
         self.host_queues: dict[int, Array] = {}
         self.lost: list[Array] = []
+        self.left: list[Array] = []
         self.unread: list[Array] = []
         self.findings: list[tuple[Any, ...]] = []
 
@@ -300,6 +302,8 @@ class _Connector:
         places = np.concatenate([paths.lost_at[~home], paths.target[vain & ~own]])
         _, first = np.unique(lost, return_index=True)
         self.lost += self._flag(sending, lost[first], places[first], LOST)
+        _, first = np.unique(paths.left, return_index=True)
+        self.left += self._flag(sending, paths.left[first], paths.left_at[first], LEAVES)
         swallowed = np.concatenate([paths.lost[home], paths.source[own]])
         self._flag(sending, swallowed, swallowed, SWALLOWED)
         partly = unread & ~vain
@@ -403,6 +407,7 @@ class _Connector:
             ),
             np.array(self.findings, FINDING),
             _by_queue(self.lost),
+            _by_queue(self.left),
             _by_queue(self.unread),
             levels_of(self.tables, self.target),
             main_levels(self.tables, self.target),

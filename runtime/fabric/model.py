@@ -27,7 +27,7 @@ UNUSED_ROOM = 1 << 16
 NOWHERE = -1
 """In place of a class, a unit, a color or a queue: none."""
 
-UNROUTED, SWALLOWED, LOST, PARTLY_UNREAD = 1, 2, 4, 8
+UNROUTED, SWALLOWED, LOST, PARTLY_UNREAD, LEAVES = 1, 2, 4, 8, 16
 """Flags of a queue on a unit. Of an input queue: no route brings its color to the PE. Of an output queue: its wavelets
 end at their own router or ramp; some end where they should not, which is an error; some receivers of a multicast have
 no queue for the color, so that the wavelets of the unit are counted (`Fabric.unread`)."""
@@ -166,6 +166,8 @@ class Fabric:
     # For reports
     lost: Array
     """int32 [n, 3] output queue, unit, and the PE at whose router, or ramp, its wavelets end; each unit once."""
+    left: Array
+    """int32 [n, 3] output queue, unit, and the PE at whose router wavelets leave the grid; each unit once."""
     unread: Array
     """int32 [n, 3] output queue, unit, and a PE that gets its wavelets and has no queue for the color."""
 

@@ -52,6 +52,10 @@ class Paths:
     """Senders some of whose wavelets reach no ramp at the end of a path, or no path at all..."""
     lost_at: Array
     """... and the router at which they are lost."""
+    left: Array
+    """Senders some of whose wavelets leave the grid..."""
+    left_at: Array
+    """... and the router at which they do."""
 
 
 def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
@@ -66,6 +70,7 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
     latency = np.zeros(len(place), np.int64)
     pairs: list[tuple[Array, ...]] = []
     lost: list[tuple[Array, Array]] = []
+    left: list[tuple[Array, Array]] = []
     hops = 0
     crowd = 2 * len(place) + 64
     while len(place):
@@ -92,7 +97,7 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
             cost = latency[goes] + timing.hop + timing.turn * turned
             inside = _has_neighbor(here, out, width, height)
             if not inside.all():
-                lost.append((whose[~inside], here[~inside]))
+                left.append((whose[~inside], here[~inside]))
                 here, whose, cost = here[inside], whose[inside], cost[inside]
             rows, columns = STEP[out]
             following.append(
@@ -115,8 +120,10 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
                             routers.where)  # fmt: skip
     nothing = np.zeros(0, np.int64)
     joined = [np.concatenate(parts) for parts in zip(*pairs, strict=True)] if pairs else [nothing] * 6
-    dropped = [np.concatenate(parts) for parts in zip(*lost, strict=True)] if lost else [nothing] * 2
-    return Paths(*joined, *dropped)
+    ends = (
+        [np.concatenate(parts) for parts in zip(*some, strict=True)] if some else [nothing] * 2 for some in (lost, left)
+    )
+    return Paths(*joined, *next(ends), *next(ends))
 
 
 def _has_neighbor(places: Array, port: int, width: int, height: int) -> Array:

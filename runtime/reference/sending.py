@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ...targets.wavelets import CONTROL_MARK, WORD_BITS, WORD_MASK
-from ..fabric.model import LOST, PARTLY_UNREAD, SWALLOWED
+from ..fabric.model import LEAVES, LOST, PARTLY_UNREAD, SWALLOWED
 from ..findings import Code
 from .descriptors import Wavelets
 from .multicast import Multicast, Part
@@ -120,5 +120,7 @@ def _check_route(machine: Machine, issue: Issue, queue: OutputQueue) -> None:
         machine.fail_of(issue, Code.SENDS_WITHOUT_COLOR, *values)
     if queue.flags & SWALLOWED:
         machine.warn_of(issue, Code.SENDS_SWALLOWED, *values)
+    if queue.flags & LEAVES and not queue.flags & LOST:
+        machine.warn_of(issue, Code.SENDS_OFF_GRID, *values)
     if queue.flags & LOST:
         machine.fail_of(issue, Code.SENDS_LOST, *values)

@@ -22,6 +22,29 @@ def lost_wavelets(names: Names, queue: int, pe: int) -> str:
     return f"its wavelets of color {names.color(color)} end at {names.pe(at)}{_cause(names, color, pe, at)}"
 
 
+def leaving_wavelets(names: Names, queue: int, pe: int) -> str:
+    """Return where wavelets leave the grid that a PE sends on an output queue, and what to do."""
+    fabric = names.fabric
+    unit = int(fabric.pe_unit[pe])
+    at = next(at for row, its, at in fabric.left.tolist() if (row, its) == (queue, unit))
+    color = names.color_at(queue, pe)
+    routers = routers_of(names.tables, color)
+    row, column = divmod(at, fabric.width)
+    transmit = int(routers.transmit[row, column])
+    off = [
+        PORTS[port]
+        for port, (dy, dx) in STEP.items()
+        if transmit >> port & 1 and not (0 <= row + dy < fabric.height and 0 <= column + dx < fabric.width)
+    ]
+    where = _routed_at(names, color, row, column)
+    name = f"color {routers.label} at {names.pe(at)}{f' ({where})' if where else ''}"
+    remedy = f"leave {' and '.join(off)} out of its tx there" if transmit >> RAMP & 1 else "end it there, at the ramp"
+    ports = " and ".join(off)
+    return (
+        f"the route of {name} sends them to the {ports}, where they are dropped; a wafer may hold up the send: {remedy}"
+    )
+
+
 def _cause(names: Names, color: int, sender: int, at: int) -> str:
     """Return why the wavelets of a PE end at a router, and what to do."""
     routers = routers_of(names.tables, color)
@@ -41,10 +64,6 @@ def _cause(names: Names, color: int, sender: int, at: int) -> str:
         )
     if transmit >> RAMP & 1 and color not in _readers(names, at).values():
         return f"{route} sends them down the ramp, {_unread(names, routers.label, at)}"
-    for port in (port for port in STEP if transmit >> port & 1):
-        y, x = row + STEP[port][0], column + STEP[port][1]
-        if not (0 <= y < names.fabric.height and 0 <= x < names.fabric.width):
-            return f"{route} sends them to the {PORTS[port]}, off the grid; end it there, at the ramp"
     return (
         f"{route} leads back to {_ports(transmit)} and not to the ramp; add to its tx the ramp, or a port that leads on"
     )

@@ -18,7 +18,7 @@ from ..findings import EARLIER_WRITES, LATER_WRITES, NOTES, Code, Finding, is_er
 from ..tables.format import INPUT, NONE, TASK_TYPES
 from ..tables.instructions import BITS, CONTROL, KINDS
 from ..warnings import Warnings
-from .lost import lost_wavelets
+from .lost import leaving_wavelets, lost_wavelets
 from .places import Names
 
 
@@ -301,6 +301,11 @@ def _sends_without_color(of: Subject) -> str:
 def _sends_lost(of: Subject) -> str:
     why = lost_wavelets(of, of.values[1], of.finding.pe)
     return f"{of.doing} on {of.here} sends wavelets that reach no queue: {why}"
+
+
+def _sends_off_grid(of: Subject) -> str:
+    why = leaving_wavelets(of, of.values[1], of.finding.pe)
+    return f"{of.doing} on {of.here} sends wavelets off the grid: {why}"
 
 
 def _sends_swallowed(of: Subject) -> str:
@@ -707,6 +712,7 @@ SENTENCES: dict[Code, Sentence] = {
     Code.ODD_WALK: lambda of: _odd_word(of, f"{of.operation(of.values[1], of.finding.task)} reads or writes"),
     Code.WALK_LEAVES_BUFFER: _walk_leaves_buffer,
     Code.SENDS_SWALLOWED: _sends_swallowed,
+    Code.SENDS_OFF_GRID: _sends_off_grid,
     Code.RECEIVES_UNROUTED: _receives_unrouted,
     Code.TASK_MAY_TAKE: _task_may_take,
     Code.LAST_ELEMENT_LOST: _last_element_lost,

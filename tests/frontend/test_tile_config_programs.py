@@ -856,19 +856,6 @@ def test_a_task_in_place_of_handlers(csl: Csl, arch: str, order: int) -> None:
     assert "pe.csl:" in str(caught.value).splitlines()[0]
 
 
-def test_a_branch_that_leaves_the_grid_is_named(csl: Csl) -> None:
-    """Beside a ramp where the color is read."""
-    text = """
-    comptime {
-      @set_local_color_config(c2, .{ .routes = .{ .rx = if (x == 0) RAMP else WEST, .tx = .{ EAST, RAMP } } });
-      @bind_data_task(took, data2);
-    }
-    fn main() void { if (x == 0) { @mov32(out2(12), values(0, 12), .{ .async = true }); } }
-    """
-    with pytest.raises(LoomError, match="sends them to the east, off the grid; end it there, at the ramp"):
-        csl.start(BEGIN + text, {"got": "u32"}, arch="wse3", width=2, params=".x = x").launch("main")
-
-
 @ARCHITECTURES
 def test_registers_through_pointers(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """`target` has addresses in bytes, which pointers take: PE 1 adds its ramp to the route that passes it by."""

@@ -18,14 +18,16 @@ class Meeting(Exception):
 
 def route(
     routes, height: int, width: int, sender: tuple[int, int], timing: Timing
-) -> tuple[list[tuple[tuple[int, int], int, str]], list[tuple[int, int]]]:
-    """Return receivers, the latency to them and the port that wavelets come by, and where copies are lost.
+) -> tuple[list[tuple[tuple[int, int], int, str]], list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return receivers, the latency to them and the port that wavelets come by, where copies are lost, and where they
+    leave the grid.
 
     `routes[place]` is (ports in, ports out). Latency is that of routers: without the ramp to
     the receiver. Places are (row, column). Raises Circle, and Meeting if copies of one wavelet meet on a link.
     """
     received: list[tuple[tuple[int, int], int, str]] = []
     lost: list[tuple[int, int]] = []
+    left: list[tuple[int, int]] = []
     seen: set[tuple[tuple[int, int], str]] = set()
     meeting = False
 
@@ -53,7 +55,7 @@ def route(
             if port != "ramp" and OPPOSITE[port] != out:
                 cost += timing.turn
             if not (0 <= following[0] < height and 0 <= following[1] < width):
-                lost.append(place)
+                left.append(place)
                 continue
             enter(following, OPPOSITE[out], cost, (*path, (place, port)))
         if not ways:
@@ -62,4 +64,4 @@ def route(
     enter(sender, "ramp", 0, ())
     if meeting:
         raise Meeting
-    return received, lost
+    return received, lost, left

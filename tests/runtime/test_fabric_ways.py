@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime.fabric.connect import fabric_of
-from loomir.runtime.fabric.model import LOST, PARTLY_UNREAD, SWALLOWED, UNROUTED, Fabric
+from loomir.runtime.fabric.model import LEAVES, LOST, PARTLY_UNREAD, SWALLOWED, UNROUTED, Fabric
 from loomir.runtime.tables.format import INPUT, OUTPUT
 from loomir.targets.wavelets import PORTS
 
@@ -21,9 +21,9 @@ from .router_walk import Circle, Meeting, route
 TIMING = targets.get("wse3").timing
 
 
-def walks(case: RandomFabric) -> dict[int, dict[tuple[int, int], tuple[list, list]]]:
-    """Return for each output queue and PE where wavelets arrive, with latency, and where they are lost."""
-    found: dict[int, dict[tuple[int, int], tuple[list, list]]] = {}
+def walks(case: RandomFabric) -> dict[int, dict[tuple[int, int], tuple[list, list, list]]]:
+    """Return for each output queue and PE where wavelets arrive, with latency, are lost, and leave the grid."""
+    found: dict[int, dict[tuple[int, int], tuple[list, list, list]]] = {}
     for queue, (_, direction, colors) in enumerate(case.queues):
         if direction == OUTPUT:
             found[queue] = {
@@ -57,7 +57,7 @@ def test_ways_are_those_of_a_walk(case: RandomFabric) -> None:
                 assert bool(flags[unit_of(fabric, place)] & UNROUTED) != reached
             continue
         for place, color in colors.items():
-            received, lost = expected[queue][place]
+            received, lost, left = expected[queue][place]
             pe, unit = place[0] * case.width + place[1], unit_of(fabric, place)
             ways = [
                 (to, latency + TIMING.ramp, PORTS.index(port), reader)
@@ -81,6 +81,7 @@ def test_ways_are_those_of_a_walk(case: RandomFabric) -> None:
             is_lost = any(at != place or ends for at in lost) or any(to != place for to in vain)
             assert bool(flags[unit] & LOST) == is_lost
             assert bool(flags[unit] & SWALLOWED) == (place in vain or (place in lost and not ends))
+            assert bool(flags[unit] & LEAVES) == bool(left)
             assert bool(flags[unit] & PARTLY_UNREAD) == bool(ways and unread)
     for queue, (_, direction, _) in enumerate(case.queues):
         if direction == INPUT:
