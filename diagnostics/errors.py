@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -54,13 +54,24 @@ MAX_REPORTED = 20
 """Errors of one compilation that are reported; the rest is counted."""
 
 
-class LoomErrors(LoomError):
-    """Several mistakes; `message` and `location` are those of the first."""
+class Mistake(Protocol):
+    """A message and its place; str() is what a user sees of both."""
 
-    def __init__(self, errors: Sequence[LoomError]) -> None:
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def location(self) -> str | None: ...
+
+
+class LoomErrors(LoomError):
+    """Several mistakes; `message` and `location` are those of the first. `unreported` are further ones, not given."""
+
+    def __init__(self, errors: Sequence[Mistake], unreported: int = 0) -> None:
         super().__init__(errors[0].message, errors[0].location)
-        self.diagnostics = tuple(errors[:MAX_REPORTED])
-        self.unreported = len(errors) - len(self.diagnostics)
+        self.errors = tuple(errors)
+        self.diagnostics = self.errors[:MAX_REPORTED]
+        self.unreported = unreported + len(errors) - len(self.diagnostics)
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.diagnostics), *self.closing_notes])
@@ -77,31 +88,84 @@ def not_shown(count: int) -> str:
 
 
 class Mistakes:
-    """Errors of a pass, which goes on behind them."""
+    """Errors of passes, which go on behind them."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str | None, str], LoomError] = {}
+        self._found: dict[tuple[str | None, str], Mistake] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    @property
+    def errors(self) -> tuple[Mistake, ...]:
+        """Return what has been found."""
+        return tuple(self._found.values())
 
     @contextmanager
     def going_on(self) -> Generator[None]:
         """Take note of errors inside."""
         try:
             yield
-        except LoomErrors as errors:
-            for error in errors.diagnostics:
-                self.add(error)
         except LoomError as error:
             self.add(error)
 
     def add(self, error: LoomError) -> None:
-        """Take note of an error, once."""
-        self._found.setdefault((error.location, error.message), error)
+        """Take note of an error, or of each of several, once."""
+        self._take(_each(error))
+
+    def add_independent(self, error: LoomError) -> None:
+        """Take note of the errors of a later pass, but for those at a place that has one: they may follow from it."""
+        places = {location for location, _ in self._found if location is not None}
+        self._take([each for each in _each(error) if each.location not in places])
+
+    def _take(self, errors: Sequence[Mistake]) -> None:
+        for each in errors:
+            self._found.setdefault((each.location, each.message), each)
 
     def end(self) -> None:
         """Raise what has been found, if anything."""
-        found = list(self._found.values())
-        if found:
-            raise found[0] if len(found) == 1 else LoomErrors(found)
+        _raise(self.errors)
+
+    def end_in_order(self) -> None:
+        """Raise what has been found, if anything, in the order of the text."""
+        _raise(in_order(self.errors))
+
+
+def _each(error: LoomError) -> Sequence[Mistake]:
+    return error.errors if isinstance(error, LoomErrors) else [error]
+
+
+def _raise(found: Sequence[Mistake]) -> None:
+    if len(found) == 1 and isinstance(found[0], LoomError):
+        raise found[0]
+    if found:
+        raise LoomErrors(found)
+
+
+def in_order(errors: Sequence[Mistake], files: Sequence[str] = ()) -> list[Mistake]:
+    """Return errors in the order of the text: that of `files`, then of others as they come first."""
+    order: dict[str, int] = {}
+    for file in (*files, *(place_of(error.location)[0] for error in errors)):
+        order.setdefault(file, len(order))
+
+    def place(error: Mistake) -> tuple[int, int, int]:
+        file, line, column = place_of(error.location)
+        return order[file], line, column
+
+    return sorted(errors, key=place)
+
+
+def place_of(location: str | None) -> tuple[str, int, int]:
+    """Return the file, line and column of a location, 0 for what it does not say."""
+    file, numbers = location or "", list[int]()
+    while len(numbers) < 2:
+        rest, _, number = file.rpartition(":")
+        if not rest or not number.isdecimal():
+            break
+        file = rest
+        numbers.insert(0, int(number))
+    line, column = [*numbers, 0, 0][:2]
+    return file, line, column
 
 
 def one_line(error: BaseException) -> str:

@@ -7,7 +7,8 @@ sees nothing but their own types and attributes are checked once for all that ha
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Generator, Hashable, Sequence
+from contextlib import contextmanager
 from enum import Enum, auto
 from types import TracebackType
 
@@ -17,7 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
 from xdsl.utils.exceptions import DiagnosticException
 
-from ..diagnostics.errors import LoomError
+from ..diagnostics.errors import LoomError, Mistakes
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
 from .scalar_types import SCALAR_DIALECTS
@@ -26,15 +27,47 @@ from .traits import VerifiedByConstants, VerifiedByDescriptors, VerifiedByKind
 
 @deep_nesting()
 def verify(module: ModuleOp) -> None:
-    """Check every operation and that definitions dominate uses; raises LoomError at the first that fails."""
+    """Check every operation and that definitions dominate uses; raises LoomError with all that fail."""
     if _Quick().holds(module):
         return
-    # Something is wrong: xDSL's verifier finds it in the order of the program, and says what.
+    # Something is wrong: xDSL's verifiers find it in the order of the program, and say what.
+    failures = Failures()
+    _verify_each(module, failures)
+    if not failures:
+        with failures.going_on():
+            module.verify()
+    if not failures:
+        with failures.going_on():
+            verify_dominance(module)
+    failures.end_in_order()
+
+
+def _verify_each(op: Operation, failures: Failures) -> None:
+    """Verify what is inside an operation, then the operation."""
+    before = len(failures.errors)
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                _verify_each(inner, failures)
     try:
-        module.verify()
-    except DiagnosticException as error:
-        raise located(error) from None
-    verify_dominance(module)
+        with failures.going_on():
+            op.verify(verify_nested_ops=False)
+    except Exception:
+        # Verifiers rely on what is inside, which was found to be wrong.
+        if len(failures.errors) == before:
+            raise
+
+
+class Failures(Mistakes):
+    """Errors of verifiers, which go on behind them."""
+
+    @contextmanager
+    def going_on(self) -> Generator[None]:
+        """Take note of an error inside, with the location that the operation in its hands has now."""
+        try:
+            yield
+        except DiagnosticException as error:
+            self.add_independent(located(error))
 
 
 @deep_nesting()

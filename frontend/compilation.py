@@ -323,7 +323,8 @@ class Assembly:
             if effect.name == "color":
                 with recovery.checked(session):
                     self.routers.add(effect, of_layout=True)
-        self.routers.number_filters()
+        with recovery.checked(session):
+            self.routers.number_filters()
         assert session.rectangle is not None
         pes: list[wse.PeOp] = []
         exports: list[tuple[PeProgram, Export]] = []
@@ -361,6 +362,9 @@ class Assembly:
                     session.mistakes.add(error)
                     session.bodies.complete()
                     continue
+                if session.mistakes is not None:
+                    pes.append(op)
+                    continue
                 sharing.add(op)
                 session.bodies.complete()
                 pes.append(op)
@@ -375,6 +379,8 @@ class Assembly:
         with recovery.checked(session):
             self.network = message_passing.check(session, self.pes, [*effects, *self.effects])
         if session.mistakes is not None:
+            rest = wse.ProgramOp(name, session.target.name, *session.rectangle, Region(Block(self._fabric() + pes)))
+            session.mistakes.rest = ModuleOp([rest])
             raise Poisoned(session.mistakes.error(()).diagnostics)
         self._check_exports(exports)
         for section in session.options.sections.keys() - session.sections_used:
@@ -425,6 +431,7 @@ class Assembly:
 
     def _pe(self, unit_class: UnitClass, names: set[str]) -> tuple[PeProgram, wse.PeOp]:
         session = self.session
+        before = 0 if session.mistakes is None else session.mistakes.count
         session.steps.progress()
         lanes = Lanes(len(unit_class.columns))
         pe = PeProgram(session, unit_class.path.stem, unit_class.columns, unit_class.rows, unit_class.held)
@@ -447,10 +454,8 @@ class Assembly:
         operations = bodies.emit()
         name = _fresh(_symbol(pe.name), names)
         names.add(name)
-        with recovery.going_on(ev):
-            message_passing.check_queues(ev, pe)
-        with recovery.going_on(ev):
-            memcpy_resources.check_pe(ev, pe)
+        message_passing.check_queues(ev, pe)
+        memcpy_resources.check_pe(ev, pe)
         if message_passing.concerns(session, pe):
             self.pes.append(pe)
         for route in pe.effects:
@@ -461,6 +466,13 @@ class Assembly:
             self.streams.setdefault(stream, []).append((unit_class.columns, unit_class.rows))
         self.used_colors |= pe.colors
         where = placement([(unit_class.columns, unit_class.rows)])
+        if session.mistakes is not None:
+            files = {module.file.source.path for module in ev.instances}
+            if session.mistakes.count > before or session.mistakes.are_in(files):
+                # What passes would find in its code may follow from its errors; its buffers are at most too few.
+                operations = [each for each in operations if isinstance(each, wse.BufferOp)]
+                session.bodies.drop()
+            session.bodies.complete()
         for queue in operations:
             if isinstance(queue, wse.QueueOp):
                 is_output, number = isinstance(queue, wse.OutputQueueOp), queue.queue_id
@@ -515,8 +527,7 @@ class _Bodies:
             for block in declared.comptime_blocks:
                 with recovery.going_on(ev), ev.framed(Frame(module, comptime=True)), ev.scope():
                     run_whole(ev, block.body.statements)
-        with recovery.going_on(ev):
-            linkage.check_symbols(ev, self._type_of)
+        linkage.check_symbols(ev, self._type_of)
 
     def _type_of(self, found: Global) -> types.Type | None:
         with self.ev.framed(Frame(found.module, comptime=True)):
@@ -526,10 +537,8 @@ class _Bodies:
     def emit(self) -> list[Operation]:
         """Return the operations of the PE, in order."""
         pe = self.pe
-        with recovery.going_on(self.ev):
-            bind_alternates(self.ev)
-        with recovery.going_on(self.ev):
-            check_ids(self.ev)
+        bind_alternates(self.ev)
+        check_ids(self.ev)
         while pending := [key for key in (*pe.exports, *pe.bindings) if key not in self.finished]:
             postponed: UnknownDescriptor | None = None
             before = len(self.finished)
@@ -559,7 +568,8 @@ class _Bodies:
                         pe.unblock_queue(self.ev, number, node)
             self._unblock_shared_ids()
         pe.set_control_tables()
-        pe.place_sections(self.ev)
+        with recovery.going_on(self.ev):
+            pe.place_sections(self.ev)
         exported = [self._export(export) for export in pe.exports.values()]
         return [*pe.operations, *pe.initializers, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]
 

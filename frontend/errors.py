@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from ..csl.errors import CslError
 from ..csl.source import CallNote, Diagnostic, Note
 from .modules import is_of_library
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 
 class Mistyped(CslError):
@@ -30,6 +36,19 @@ class Ended(CslError):
 
 class Poisoned(CslError):
     """The consequence of an error that has been reported: never reported itself (`recovery`)."""
+
+
+class ProgramErrors(CslError):
+    """All errors that evaluation finds in a program."""
+
+    def __init__(
+        self, diagnostics: Sequence[Diagnostic], unreported: int, files: Sequence[str], rest: ModuleOp | None
+    ) -> None:
+        super().__init__(diagnostics, unreported)
+        self.files = files
+        """All files of the program, in the order in which they were read."""
+        self.rest = rest
+        """The program without the code that has errors, for passes, which may find more; None if too little is left."""
 
 
 def in_program(error: CslError) -> CslError:

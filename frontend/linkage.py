@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from ..csl import syntax
 from ..csl.source import Note
-from . import types
+from . import recovery, types
 from .evaluator import Evaluator
 from .frames import Frame
 from .modules import Global
@@ -70,23 +70,32 @@ def check_symbols(ev: Evaluator, type_of: Function[[Global], Type | None]) -> No
         first = shared[0]
         what = "exported" if exported else "declared"
         for other in group:
-            if other is first:
-                continue
-            if other in exported and other.module.is_library and first.module.path == other.module.path:
-                # Of libraries, only <debug> exports, and its symbol is that of its key.
-                _fail(ev, other, "two <debug> buffers have the same key; give one of them another '.key'", first)
-            if other in exported:
-                nouns = sorted({_noun(found) for found in (first, other)}, reverse=True)
-                what = f"two {nouns[0]}s are" if len(nouns) == 1 else f"a {nouns[0]} and a {nouns[1]} are"
-                _fail(ev, other, f"{what} exported as '{symbol}'; give one of them another name with linkname", first)
-            if not other.node.storage:
-                message = f"'{other.node.name}' has the linkname '{symbol}', which is {what} elsewhere"
-                _fail(ev, other, f"{message}; declare it 'extern', or give it another one", first)
-            have, want = _described(ev, other, type_of), _described(ev, first, type_of)
-            if have != want and not (_result_is_open(first) and have.startswith(want.removesuffix("'"))):
-                _fail(ev, other, f"'{other.node.name}' is declared as {have}, but {what} as {want}", first)
+            if other is not first:
+                with recovery.checked(ev.session):
+                    _check_pair(ev, symbol, first, other, what, type_of)
         if len(shared) == 1:
-            _described(ev, first, type_of)
+            with recovery.checked(ev.session):
+                _described(ev, first, type_of)
+
+
+def _check_pair(
+    ev: Evaluator, symbol: str, first: Global, other: Global, what: str, type_of: Function[[Global], Type | None]
+) -> None:
+    """Check that another declaration with a symbol agrees with the first, which is `what`: exported or declared."""
+    both_exported = first.node.storage == other.node.storage == "export"
+    if both_exported and other.module.is_library and first.module.path == other.module.path:
+        # Of libraries, only <debug> exports, and its symbol is that of its key.
+        _fail(ev, other, "two <debug> buffers have the same key; give one of them another '.key'", first)
+    if both_exported:
+        nouns = sorted({_noun(found) for found in (first, other)}, reverse=True)
+        what = f"two {nouns[0]}s are" if len(nouns) == 1 else f"a {nouns[0]} and a {nouns[1]} are"
+        _fail(ev, other, f"{what} exported as '{symbol}'; give one of them another name with linkname", first)
+    if not other.node.storage:
+        message = f"'{other.node.name}' has the linkname '{symbol}', which is {what} elsewhere"
+        _fail(ev, other, f"{message}; declare it 'extern', or give it another one", first)
+    have, want = _described(ev, other, type_of), _described(ev, first, type_of)
+    if have != want and not (_result_is_open(first) and have.startswith(want.removesuffix("'"))):
+        _fail(ev, other, f"'{other.node.name}' is declared as {have}, but {what} as {want}", first)
 
 
 def _noun(found: Global) -> str:

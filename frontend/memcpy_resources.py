@@ -9,6 +9,7 @@ from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Source
 from ..dialects import wse
+from . import recovery
 from .evaluator import Effect, Evaluator, Session
 from .modules import LIBRARIES
 from .pe import PeProgram
@@ -23,15 +24,18 @@ def check_pe(ev: Evaluator, pe: PeProgram) -> None:
     memcpy = ev.session.target.memcpy
     for (kind, number), (source, node) in pe.uses.items():
         if kind == "color" and number in memcpy.colors:
-            _fail(source, node, f"color {number}", _listed("colors", memcpy.colors), "color")
+            with recovery.checked(ev.session):
+                _fail(source, node, f"color {number}", _listed("colors", memcpy.colors), "color")
     for (kind, number), binding in pe.bindings.items():
         is_dispatcher = number == ev.session.target.teardown_task and binding.task.module.is_library
         if kind is wse.TaskKind.LOCAL and number in memcpy.local_task_ids and not is_dispatcher:
             ids = _listed("local task ids", memcpy.local_task_ids)
-            _fail(binding.source, binding.node, f"local task id {number}", ids, "id")
+            with recovery.checked(ev.session):
+                _fail(binding.source, binding.node, f"local task id {number}", ids, "id")
         if kind is wse.TaskKind.CONTROL and number in memcpy.control_task_ids:
             ids = _listed("control task ids", memcpy.control_task_ids)
-            _fail(binding.source, binding.node, f"control task id {number}", ids, "id")
+            with recovery.checked(ev.session):
+                _fail(binding.source, binding.node, f"control task id {number}", ids, "id")
     shared = {
         "input queue": memcpy.input_queues,
         "output queue": memcpy.output_queues,
@@ -47,7 +51,8 @@ def check_pe(ev: Evaluator, pe: PeProgram) -> None:
                 f"{kind} {number} belongs to <memcpy/memcpy>, which uses {kind}{'s' * (len(shared[kind]) > 1)} {ids}"
             )
             message += f"; give {library} other queues"
-            raise CslError([Diagnostic(source, node.start, node.end, message)])
+            with recovery.checked(ev.session):
+                raise CslError([Diagnostic(source, node.start, node.end, message)])
     for (kind, number), (source, node) in pe.uses.items():
         if number in shared.get(kind, ()):
             warning = (
@@ -64,11 +69,13 @@ def check_routes(session: Session, effects: Iterable[Effect]) -> None:
     for effect in effects:
         if effect.name == "color" and effect.arguments[0].color in colors:
             color = effect.arguments[0].color
-            _fail(effect.source, effect.node, f"color {color}", _listed("colors", colors), "color")
+            with recovery.checked(session):
+                _fail(effect.source, effect.node, f"color {color}", _listed("colors", colors), "color")
         if effect.name == "color" and effect.arguments[0].swap and effect.arguments[0].color ^ 1 in colors:
             color = effect.arguments[0].color
             used = f"color {color} swaps with color {color ^ 1}, which"
-            _fail(effect.source, effect.node, used, _listed("colors", colors), "color")
+            with recovery.checked(session):
+                _fail(effect.source, effect.node, used, _listed("colors", colors), "color")
 
 
 def _listed(what: str, numbers: tuple[int, ...]) -> str:

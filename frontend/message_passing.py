@@ -8,7 +8,7 @@ from typing import NoReturn
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Source
-from . import types
+from . import recovery, types
 from .errors import Refused
 from .evaluator import Effect, Evaluator, Session
 from .memcpy_resources import MEMCPY
@@ -81,10 +81,11 @@ def check_queues(ev: Evaluator, pe: PeProgram) -> None:
         if number in kept:
             ids = " and ".join(map(str, kept))
             noun = "queue" if len(kept) == 1 else "queues"
-            _fail_at(
-                source, node, f"{name} queue {number} belongs to <memcpy/memcpy>, which uses {name} {noun} {ids}; "
-                f"choose another {name}_queue_id for <message_passing>",
-            )  # fmt: skip
+            with recovery.checked(ev.session):
+                _fail_at(
+                    source, node, f"{name} queue {number} belongs to <memcpy/memcpy>, which uses {name} {noun} {ids}; "
+                    f"choose another {name}_queue_id for <message_passing>",
+                )  # fmt: skip
 
 
 def concerns(session: Session, pe: PeProgram) -> bool:
@@ -105,16 +106,19 @@ def check(session: Session, pes: Sequence[PeProgram], effects: Iterable[Effect])
     colors = session.target.message_colors
     for effect in effects:
         if effect.name == "color" and effect.arguments[0].color in colors:
-            _fail_color(effect.source, effect.node, effect.arguments[0].color, colors)
+            with recovery.checked(session):
+                _fail_color(effect.source, effect.node, effect.arguments[0].color, colors)
     for pe in pes:
         for color in colors[:-1]:
             if ("color", color) in pe.uses:
-                _fail_color(*pe.uses["color", color], color, colors)
+                with recovery.checked(session):
+                    _fail_color(*pe.uses["color", color], color, colors)
         for (output, number), color in pe.queue_colors.items():
             mine = pe.message_queues is not None and number == pe.message_queues[output]
             if color == colors[-1] and not mine:
                 source, node = pe.uses["output queue" if output else "input queue", number]
-                _fail_color(source, node, color, colors)
+                with recovery.checked(session):
+                    _fail_color(source, node, color, colors)
     return colors[-1]
 
 

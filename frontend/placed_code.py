@@ -25,6 +25,7 @@ from ..dialects.wse import Direction, SwitchAttr
 from . import recovery, types
 from .builtins.layout import ColorConfig, Tiles
 from .compilation import Assembly, CompiledLayout, again, deep_evaluation, start_session
+from .errors import ProgramErrors
 from .evaluator import Effect, Session, suggestion
 from .pe import location
 from .scalars import column
@@ -202,10 +203,10 @@ def _written(declaration: syntax.Variable) -> str | None:
 _NUMBERS = (*(f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)), "f16", "f32", "bool")
 
 
-def _with_origins(session: Session, scripts: _Scripts, codes: Sequence[PlacedCode], error: CslError) -> CslError:
+def _with_origins(session: Session, scripts: _Scripts, codes: Sequence[PlacedCode], error: ProgramErrors) -> CslError:
     """Return errors with notes that name the script's line, of those about the value of a param."""
     found = [_with_origin(session, scripts, codes, each) for each in error.diagnostics]
-    return CslError(found, unreported=error.unreported)
+    return ProgramErrors(found, error.unreported, error.files, error.rest)
 
 
 def _with_origin(session: Session, scripts: _Scripts, codes: Sequence[PlacedCode], first: Diagnostic) -> Diagnostic:

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable as Function
-from collections.abc import Generator, Iterable
+from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
 from ..csl import syntax
@@ -27,7 +28,7 @@ from ..csl.source import Diagnostic, Source
 from ..diagnostics.errors import MAX_REPORTED, LoomError
 from . import types
 from .emit import has_one_register
-from .errors import Ended, Poisoned, UnknownDescriptor, in_program
+from .errors import Ended, Poisoned, ProgramErrors, UnknownDescriptor, in_program
 from .modules import Files, Global
 from .values import Local, Value
 
@@ -48,6 +49,10 @@ class Mistakes:
         meant, so what it leaves out is not reported."""
         self.undeclared: set[tuple[str, str]] = set()
         """Names that are not declared, by file: reported once."""
+        self.count = 0
+        """How many errors have been met, consequences of others among them."""
+        self.rest: ModuleOp | None = None
+        """What is left of the program without the code that has errors."""
         self._take(first)
 
     def _take(self, error: CslError) -> None:
@@ -56,6 +61,7 @@ class Mistakes:
 
     def add(self, error: CslError) -> None:
         """Take note of an error, unless it is the consequence of another. Raises Ended if there are too many."""
+        self.count += 1
         if not isinstance(error, Poisoned):
             self._take(error)
         if len(self._found) >= MAX_COUNTED:
@@ -76,15 +82,20 @@ class Mistakes:
         """Return an error about something that the program does not state as it is to be raised."""
         return Poisoned(error.diagnostics) if self.lacks_statements else error
 
-    def error(self, files: Iterable[str]) -> CslError:
+    def are_in(self, paths: Collection[str]) -> bool:
+        """Return True if an error is in one of some files."""
+        return any(path in paths for path, _ in self._found)
+
+    def error(self, files: Iterable[str]) -> ProgramErrors:
         """Return one error with all of them: in the order of `files`, the paths as they were read, and of the text."""
+        files = list(files)
         order = {path: position for position, path in enumerate(files)}
 
         def place(each: Diagnostic) -> tuple[int, str, int]:
             return order.get(each.source.path, len(order)), each.source.path, each.start
 
         found = sorted(self._found.values(), key=place)
-        return CslError(found[:MAX_REPORTED], unreported=max(0, len(found) - MAX_REPORTED))
+        return ProgramErrors(found[:MAX_REPORTED], max(0, len(found) - MAX_REPORTED), files, self.rest)
 
 
 def goes_on(ev: Evaluator) -> bool:
@@ -282,14 +293,14 @@ def poison_global(ev: Evaluator, found: Global, error: CslError) -> CslError:
     return Poisoned(error.diagnostics)
 
 
-def all_errors(first: CslError, files: Files, compile: Function[[Mistakes], object]) -> CslError:
-    """Compile a program again that has an error; return one error with all that are found.
+def all_errors(first: CslError, files: Files, compile: Function[[Mistakes], object]) -> ProgramErrors:
+    """Compile a program again that has an error; return one error with all that are found, and what is left to passes.
 
     What goes wrong after an error in a way that nobody has foreseen ends the search; it is shown if LOOM_TRACEBACK is
     set.
     """
     if isinstance(first, Ended):
-        return first
+        return ProgramErrors(first.diagnostics, first.unreported, (), None)
     mistakes = Mistakes(first)
     try:
         compile(mistakes)

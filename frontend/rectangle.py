@@ -14,6 +14,7 @@ from ..csl.source import Diagnostic, Note
 from ..dialects import wse
 from ..dialects.machine.filters import FilterAttr
 from ..dialects.machine.region import RegionAttr
+from . import recovery
 from .builtins.layout import ColorConfig, Tiles
 from .evaluator import Effect, Session
 from .filters import Filter, Numbers
@@ -41,7 +42,8 @@ def check_tiles(session: Session, tiles: list[Tiles]) -> None:
     width, height = session.rectangle
     taken = _Taken(width, height, "is given code twice")
     for item in tiles:
-        taken.add(item.effect, item.columns, item.rows)
+        with recovery.checked(session):
+            taken.add(item.effect, item.columns, item.rows)
     missing = np.argwhere(taken.grid < 0)
     if len(missing):
         y, x = missing[0]
@@ -64,6 +66,8 @@ class _Taken:
     def add(self, effect: Effect, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
         """Record that PEs are given code or a configuration. Raises CslError if one has it already."""
         before = self.grid[rows, columns]
+        self.grid[rows, columns] = len(self.effects)
+        self.effects.append(effect)
         if (before >= 0).any():
             lane = int(np.argmax(before >= 0))
             self._fail(effect, self.effects[int(before[lane])], int(columns[lane]), int(rows[lane]))
@@ -72,8 +76,6 @@ class _Taken:
         if counts.max() > 1:
             place = int(np.argmax(counts > 1))
             self._fail(effect, effect, place % width, place // width)
-        self.grid[rows, columns] = len(self.effects)
-        self.effects.append(effect)
 
     def _fail(self, effect: Effect, before: Effect, x: int, y: int) -> NoReturn:
         note = Note(before.source, before.node.start, before.node.end, "first here")

@@ -5,6 +5,7 @@ Knows which passes there are and in which order, and nothing of how they work or
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
 from .. import targets
-from ..diagnostics.errors import LoomError
+from ..diagnostics.errors import LoomError, LoomErrors, Mistakes, in_order
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
 from ..dialects import context as context
@@ -130,7 +131,7 @@ def compile(
     `defines` (a new value for each parameter named: one, or an array [height, width]) replace what the program says;
     they need a program that is not lowered to `flow` yet. `progress` is called with the name of each pass before it
     runs. Without `verify_each` only what comes in and what comes out is verified, which takes a third less time. Raises
-    LoomError with the location of the first mistake.
+    LoomError with the location of the first mistake, of several LoomErrors with all.
 
     A file whose name ends in .csl is the layout of a CSL program, compiled as by `loom cslc --memcpy` for `target`
     (wse2 if it is None) on a fabric of the whole wafer. `params` are values for the params of the layout; it places its
@@ -225,17 +226,39 @@ def _compile_csl(
         progress("CSL")
     arch = targets.get(target or "wse2").name
     with collector_paused():
-        layout = compile_layout(
-            path,
-            arch=arch,
-            params=values,
-            memcpy=True,
-            channels=1,
-            import_paths=import_paths,
-            fp16_format=fp16_format or "f16",
-            notice=notice,
-        )
+        try:
+            layout = compile_layout(
+                path,
+                arch=arch,
+                params=values,
+                memcpy=True,
+                channels=1,
+                import_paths=import_paths,
+                fp16_format=fp16_format or "f16",
+                notice=notice,
+            )
+        except LoomError as error:
+            raise errors_of_passes_too(error) from None
     return layout.module, tuple(layout.warnings)
+
+
+def errors_of_passes_too(error: LoomError) -> LoomError:
+    """Return an error of the front end together with those that passes find in the code that has none."""
+    from ..frontend.errors import ProgramErrors  # only programs in CSL have such
+
+    if not isinstance(error, ProgramErrors) or error.rest is None:
+        return error
+    found = Mistakes()
+    try:
+        with deep_nesting():
+            _run_passes(context(), error.rest, None, found, verify_each=False)
+    except Exception:
+        # What goes wrong after an error in a way that nobody has foreseen ends the search for others.
+        if os.environ.get("LOOM_TRACEBACK"):
+            raise
+    places = {each.location for each in error.diagnostics}
+    more = [each for each in found.errors if each.location not in places]
+    return LoomErrors(in_order([*error.diagnostics, *more], error.files), error.unreported) if more else error
 
 
 def _read(ctx: Context, source: str | Path | ModuleOp) -> ModuleOp:
@@ -297,6 +320,23 @@ def _check_rectangle(program: wse.ProgramOp | flow.FabricOp, width: int, height:
 
 
 def _lower(ctx: Context, module: ModuleOp, progress: Callable[[str], None] | None, verify_each: bool) -> None:
+    mistakes = Mistakes()
+    try:
+        _run_passes(ctx, module, progress, mistakes, verify_each=verify_each)
+    except Exception:
+        if not mistakes or os.environ.get("LOOM_TRACEBACK"):
+            raise
+    mistakes.end_in_order()
+    verify(module)
+
+
+def _run_passes(
+    ctx: Context, module: ModuleOp, progress: Callable[[str], None] | None, mistakes: Mistakes, *, verify_each: bool
+) -> None:
+    """Run the passes one after the other, those behind an error too, to look for others.
+
+    What they raise then may be no mistake of the user's.
+    """
     from ..passes import get_all_passes  # host scripts import this module and run programs that are lowered already
 
     passes = get_all_passes()
@@ -305,9 +345,11 @@ def _lower(ctx: Context, module: ModuleOp, progress: Callable[[str], None] | Non
             progress(name)
         try:
             passes[name]()().apply(ctx, module)
+        except LoomError as error:
+            mistakes.add_independent(error)
         except DiagnosticException as error:
             raise located(error) from None
-        if verify_each or name == PIPELINE[-1]:
+        if verify_each and not mistakes and name != PIPELINE[-1]:
             verify(module)
 
 

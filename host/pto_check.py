@@ -20,7 +20,7 @@ from ..analysis.pto.local_memory import called
 from ..analysis.pto.rings import programs_of, rings_of
 from ..analysis.pto.schedules import kernel_of
 from ..checks.pto.registry import find_hazards, find_in_trace
-from ..diagnostics.errors import LoomError
+from ..diagnostics.errors import LoomError, LoomErrors
 from ..diagnostics.findings import Finding
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
@@ -98,8 +98,8 @@ def check(source: Source, arch: Behavior | None = None) -> list[Finding]:
     Without `arch` it is checked for the chip its module names, or else for every chip it is written for: one with
     slots in global memory for those of both where it is not rejected, another for a5. What is true of only one of
     several chips says so. A `source` that does not parse, verify or pass the compiler's checks is itself a finding,
-    `rejected`, and the only one, unless it is an operation on tiles that no chip has. Raises LoomError for a file that
-    cannot be read, and for an unknown `arch`.
+    `rejected`, as is each of several mistakes, and there are no others, unless it is an operation on tiles that no chip
+    has. Raises LoomError for a file that cannot be read, and for an unknown `arch`.
     """
     if arch is not None:
         check_behavior(arch)
@@ -108,7 +108,7 @@ def check(source: Source, arch: Behavior | None = None) -> list[Finding]:
     try:
         module = parse_kernels(read)
     except LoomError as error:
-        return [_rejected(error, name)]
+        return _rejected(error, name)
     archs: list[Behavior] = [arch] if arch is not None else [*chips_of(module)]
     by_arch: dict[Behavior, list[Finding]] = {
         # The last one may change a module that nobody else has.
@@ -251,7 +251,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         _check_vectors(module)
         found += find_hazards(module, arch)
     except LoomError as error:
-        return [_rejected(error, name)]
+        return _rejected(error, name)
 
     def run_dry(placed: ModuleOp) -> None:
         # How many blocks there are is known to a run alone.
@@ -266,7 +266,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         prepare(module, chip, verify_each=False, verified=True, placed=run_dry)
     except LoomError as error:
         if is_right:
-            found.append(_rejected(error, name))
+            found += _rejected(error, name)
     return found
 
 
@@ -288,7 +288,7 @@ def _of_tiles(module: ModuleOp, name: str | None) -> list[Finding]:
     except LoomError as error:
         with without_tile_rules():
             verify(module)
-        return [_rejected(error, name)]
+        return _rejected(error, name)
     return []
 
 
@@ -381,6 +381,7 @@ def _refuse_recursion(module: ModuleOp) -> None:
             )
 
 
-def _rejected(error: LoomError, name: str | None) -> Finding:
-    """Return the finding for an error, located at least by the `name` of its file."""
-    return Finding("error", REJECTED, error.message, error.location or name)
+def _rejected(error: LoomError, name: str | None) -> list[Finding]:
+    """Return the findings for an error, or for each of several, located at least by the `name` of its file."""
+    errors = error.errors if isinstance(error, LoomErrors) else [error]
+    return [Finding("error", REJECTED, each.message, each.location or name) for each in errors]

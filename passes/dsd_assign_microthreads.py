@@ -36,38 +36,41 @@ class DsdAssignMicrothreadsPass(ModulePass):
     name = "dsd-assign-microthreads"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        mistakes = Mistakes()
         for program in programs(op):
             reader, checked = ProgramReader(program), set[Hashable]()
             decisions: list[tuple[CodeOperation, Hashable]] = []
-            mistakes = Mistakes()
             for pe in program.pes:
-                code, numbers = PeCode(pe, reader), dict[Operation, int]()
-                with mistakes.going_on():
-                    numbers = _numbers(code, checked)
+                code = PeCode(pe, reader)
+                numbers = _numbers(code, checked, mistakes)
                 for member in code.members.values():
                     inside = reader.body(reader.bodies.home(member)).inside
                     decisions.append((member, tuple(numbers.get(inner) for inner in inside)))
-            mistakes.end()
             for each in part(reader.bodies, decisions):
                 for inner, number in zip([*walk(each.op)][1:], each.decision, strict=True):
                     if number is not None:
                         assert isinstance(inner, dsd.DsdOperation) and inner.settings is not None
                         inner.asynchronous = inner.settings.with_microthread(number)
+        mistakes.end()
 
 
-def _numbers(code: PeCode, checked: set[Hashable]) -> Mapping[Operation, int]:
+def _numbers(code: PeCode, checked: set[Hashable], mistakes: Mistakes) -> Mapping[Operation, int]:
     """Return the microthreads of the operations of a PE program; `checked` are those that have been checked."""
     pe, registers = code.pe, code.registers
     target = targets.get(pe.program.target.data)
     entries = list(code.started())
     for op, _ in entries:
-        _check_loaded(op, registers)
+        with mistakes.going_on():
+            _check_loaded(op, registers)
     operations = [op for op, asynchronous in entries if asynchronous and not _is_settled_elsewhere(op)]
     if not operations:
         return {}
     ids = {op.sym_name.data: op.queue_id for op in members_of(pe, wse.QueueOp)}
-    numbers = {op: _queue_id(op, ids, registers) for op in operations}
+    numbers: dict[dsd.DsdOperation, int] = {}
     for op in operations:
+        with mistakes.going_on():
+            numbers[op] = _queue_id(op, ids, registers)
+    for op in numbers:
         given = _microthread(op)
         if given is None:
             continue
@@ -76,16 +79,15 @@ def _numbers(code: PeCode, checked: set[Hashable]) -> Mapping[Operation, int]:
                 f"on {target.name} {described(op)} runs on the microthread of its queue, {numbers[op]}, not {given}; "
                 "remove ut"
             )
-            raise LoomError(message, location_of(op))
-        numbers[op] = given
-    own = [op for op in operations if not _may_be_overruled(op, registers)]
+            mistakes.add(LoomError(message, location_of(op)))
+        else:
+            numbers[op] = given
+    own = [op for op in numbers if not _may_be_overruled(op, registers)]
     key = code.outline, tuple((code.position(op), numbers[op]) for op in own)
     if key not in checked:
         checked.add(key)
-        mistakes = Mistakes()
         for error in _sharing(own, {op: numbers[op] for op in own}, code, target.microthread_of_queue):
             mistakes.add(error)
-        mistakes.end()
     return {**numbers}
 
 
@@ -154,17 +156,20 @@ def _queue_id(op: dsd.DsdOperation, ids: dict[str, int | None], registers: Regis
 def _sharing(
     operations: Sequence[dsd.DsdOperation], numbers: dict[dsd.DsdOperation, int], code: PeCode, of_queue: bool
 ) -> Iterator[LoomError]:
-    """Yield errors about operations that always overlap on one microthread, that `of_queue` or one of their choice."""
+    """Yield errors about operations that always overlap on one microthread, that `of_queue` or one of their choice; one
+    for each that comes too early."""
     remedy = "give it another microthread with '.ut_id'"
     if of_queue:
         remedy = "give its queue another id, which is the microthread's"
+    told: set[dsd.DsdOperation] = set()
     position = {op: number for number, op in enumerate(operations)}
     for first in operations:
         for second in code.overlapping(first):
             number = numbers[first]
-            if numbers.get(second) != number:
+            if numbers.get(second) != number or second in told:
                 continue
             if position[second] >= position[first] and code.certainly_overlap(first, second):
+                told.add(second)
                 if first is second or described(first) == described(second):
                     message = (
                         f"{described(first)} is issued again while it may still run, on the same microthread "

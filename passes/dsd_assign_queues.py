@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import chain, combinations, count, product
 from typing import cast
 
 from xdsl.context import Context
@@ -59,32 +59,37 @@ class DsdAssignQueuesPass(ModulePass):
     name = "dsd-assign-queues"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        has_moved = False
+        has_moved, mistakes = False, Mistakes()
         for program in programs(op):
-            has_moved |= _make_queues(program)
+            has_moved |= _make_queues(program, mistakes)
             reader, solved = ProgramReader(program), _Solved()
             remarks: dict[str, str | None] = {}
-            mistakes = Mistakes()
             for pe in program.pes:
                 code = PeCode(pe, reader)
                 key = solved.key(code)
                 numbers = solved.numbers.get(key)
                 if numbers is None:
-                    numbers = solved.numbers[key] = []
+                    numbers = solved.numbers[key] = _stand_in(pe)
                     with mistakes.going_on():
                         assignment = _Assignment(code)
-                        numbers += assignment.numbers()
+                        numbers[:] = assignment.numbers()
                         remarks.setdefault(*assignment.remark)
-                if not numbers:
-                    continue
                 for queue, number in zip(members_of(pe, wse.QueueOp), numbers, strict=True):
                     queue.id = integer(number)
-            mistakes.end()
             for text, location in remarks.items():
-                if text:
+                if text and not mistakes:
                     tell("remark", text, location)
+        mistakes.end()
         if has_moved:
             verify_dominance(op)
+
+
+def _stand_in(pe: wse.PeOp) -> list[int]:
+    """Return ids to go on with after an error: those that are given, and for other queues some that no queue has."""
+    queues = members_of(pe, wse.QueueOp)
+    given = [queue.queue_id for queue in queues]
+    free = count(1 + max((number for number in given if number is not None), default=0))
+    return [next(free) if number is None else number for number in given]
 
 
 MAX_QUEUES_SHOWN = 8
@@ -132,8 +137,10 @@ class _Solved:
         return found
 
 
-def _make_queues(program: wse.ProgramOp) -> bool:
+def _make_queues(program: wse.ProgramOp, mistakes: Mistakes) -> bool:
     """Replace every color that a descriptor has in place of a queue by a queue; return True if there are any.
+
+    Where the machine takes no color, that is a mistake.
 
     The queue is one of the PE program. Programs in which the queues have the same names go on sharing bodies.
     """
@@ -148,7 +155,7 @@ def _make_queues(program: wse.ProgramOp) -> bool:
             if home not in found:
                 found[home] = [op for op in walk(home) if isinstance(op, dsd.FabricDescriptorOp) and op.queue is None]
             if found[home]:
-                decisions.append((code, tuple(_queue_for(pe, op, target) for op in found[home])))
+                decisions.append((code, tuple(_queue_for(pe, op, target, mistakes) for op in found[home])))
     for each in part(bodies, decisions):
         colored = (op for op in walk(each.op) if isinstance(op, dsd.FabricDescriptorOp) and op.queue is None)
         for op, queue in zip(list(colored), each.decision, strict=True):
@@ -156,7 +163,7 @@ def _make_queues(program: wse.ProgramOp) -> bool:
     return bool(decisions)
 
 
-def _queue_for(pe: wse.PeOp, op: dsd.FabricDescriptorOp, target: Target) -> str:
+def _queue_for(pe: wse.PeOp, op: dsd.FabricDescriptorOp, target: Target, mistakes: Mistakes) -> str:
     """Return the queue of a PE program that a descriptor with a color gets; it is made if there is none."""
     block, color = pe.body.block, op.color_name
     assert color is not None
@@ -167,7 +174,7 @@ def _queue_for(pe: wse.PeOp, op: dsd.FabricDescriptorOp, target: Target) -> str:
             f"{op.name} names only color @{color}, but {target.name} needs {noun}; declare one for "
             "the color and name it here"
         )
-        raise LoomError(message, location_of(op))
+        mistakes.add(LoomError(message, location_of(op)))
     taken: set[str | None] = {wse.symbol_name(other) for other in block.ops}
     for queue in block.ops:
         if isinstance(queue, way) and any(entry.color_name == color for entry in queue.colors):

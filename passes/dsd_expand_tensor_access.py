@@ -10,8 +10,8 @@ from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
 
-from ..analysis.strides import AffineIndex, WalkError, walk_of_access
-from ..diagnostics.errors import LoomError
+from ..analysis.strides import AffineIndex, Walk, WalkError, walk_of_access
+from ..diagnostics.errors import LoomError, Mistakes
 from ..diagnostics.locations import location_of
 from ..dialects import dsd
 from ..dialects.traversal import walk
@@ -32,7 +32,11 @@ def affine_indices(access: AffineMap) -> list[AffineIndex]:
 
 
 class ExpandTensorAccess(RewritePattern):
-    """One `dsd.tensor_access` becomes a `dsd.mem1d` or `dsd.mem4d` (DSD-029, DSD-033, DSD-060)."""
+    """One `dsd.tensor_access` becomes a `dsd.mem1d` or `dsd.mem4d` (DSD-029, DSD-033, DSD-060); one that cannot is a
+    mistake, and stays at the first element."""
+
+    def __init__(self, mistakes: Mistakes) -> None:
+        self._mistakes = mistakes
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: dsd.TensorAccessOp, rewriter: PatternRewriter) -> None:
@@ -42,7 +46,9 @@ class ExpandTensorAccess(RewritePattern):
                 "mem1d" if one else "mem4d", op.base_type.get_shape(), affine_indices(op.access), op.extents
             )
         except WalkError as error:
-            raise LoomError(f"the tensor access cannot be a descriptor: {error}", location_of(op)) from error
+            self._mistakes.add(LoomError(f"the tensor access cannot be a descriptor: {error}", location_of(op)))
+            count = len(op.extents)
+            walk = Walk(0, (0,) * count, (1,) * count)
         indexed = op.wavelet_index_offset is not None
         if one:
             new = dsd.Mem1dOp(
@@ -68,15 +74,18 @@ class DsdExpandTensorAccessPass(ModulePass):
     name = "dsd-expand-tensor-access"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        mistakes = Mistakes()
         if any(isinstance(inner, dsd.TensorAccessOp) for inner in walk(op)):
-            PatternRewriteWalker(ExpandTensorAccess(), apply_recursively=False).rewrite_module(op)
-            verify_dominance(op)
-        _check_expanded(op)
+            PatternRewriteWalker(ExpandTensorAccess(mistakes), apply_recursively=False).rewrite_module(op)
+            if not mistakes:
+                verify_dominance(op)
+        _check_expanded(op, mistakes)
+        mistakes.end()
 
 
-def _check_expanded(module: ModuleOp) -> None:
+def _check_expanded(module: ModuleOp, mistakes: Mistakes) -> None:
     for op in walk(module):
         for attribute in (*op.properties.values(), *op.attributes.values()):
             if isinstance(attribute, AffineMapAttr):
                 message = f"{op.name} still holds {attribute}; only dsd.tensor_access can hold an affine map"
-                raise LoomError(message, location_of(op))
+                mistakes.add(LoomError(message, location_of(op)))

@@ -26,7 +26,7 @@ from ..analysis.register_allocation import (
     plan_registers,
 )
 from ..analysis.wse.pe_program import PeCode, Position, ProgramReader, described, members_of, programs
-from ..diagnostics.errors import LoomError
+from ..diagnostics.errors import LoomError, Mistakes
 from ..diagnostics.locations import location_of
 from ..dialects import dsd, dsr, wse
 from ..dialects.machine.code import CodeOperation, reference_to
@@ -41,6 +41,10 @@ _FILES: dict[File, type[dsr.RegisterType]] = {
     "xdsr": dsr.XdsrType,
     "sr": dsr.SrType,
 }
+
+
+_PLENTY = 1 << 12
+"""Registers that no program runs out of."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,11 @@ class DsrAllocatePass(ModulePass):
     name = "dsr-allocate"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        mistakes = Mistakes()
         for program in programs(op):
-            _number_open_registers(program)
-            _Allocation(program).carry_out()
+            _number_open_registers(program, mistakes)
+            _Allocation(program, mistakes).carry_out()
+        mistakes.end()
         for inner in walk(op):
             if isinstance(inner, dsd.DescriptorOperation):
                 raise LoomError(f"{described(inner)} still works on descriptors; it is outside any program", None)
@@ -103,8 +109,9 @@ class _Written:
 class _Allocation:
     """The registers of a program: planned once for PE programs that ask for the same, written once into each body."""
 
-    def __init__(self, program: wse.ProgramOp):
+    def __init__(self, program: wse.ProgramOp, mistakes: Mistakes):
         self._program = program
+        self._mistakes = mistakes
         self._sizes = _sizes(program)
         self._reader = ProgramReader(program)
         self._needs: dict[Hashable, _Needs] = {}
@@ -173,18 +180,30 @@ class _Allocation:
         invariant = {
             ((name, loop), (name, descriptor)) for name, each in needs.items() for loop, descriptor in each.invariant
         }
-        try:
+
+        def plan(demands: Mapping[Position, Sequence[Demand]], sizes: Mapping[File, int]) -> Plan:
             return plan_registers(
-                code.outline.program, demands, self._sizes, reserved=reserved,
+                code.outline.program, demands, sizes, reserved=reserved,
                 is_invariant=lambda loop, descriptor: (loop, descriptor) in invariant, microthreads=microthreads,
             )  # fmt: skip
-        except OutOfRegisters as error:
-            taken = len({register for register in reserved if register[0] == error.file})
-            needed = {
-                op: sum(demand.units().count(error.file) for demand in demands.get(cast(Position, op), ()))
-                for op in (error.operation, *error.live)
-            }
-            raise self._out_of_registers(code, error, needed, taken) from None
+
+        rest: Mapping[Position, Sequence[Demand]] = demands
+        while True:
+            try:
+                found = plan(rest, self._sizes)
+            except OutOfRegisters as error:
+                competing = (error.operation, *error.live)
+                taken = len({register for register in reserved if register[0] == error.file})
+                needed = {
+                    op: sum(demand.units().count(error.file) for demand in rest.get(cast(Position, op), ()))
+                    for op in competing
+                }
+                self._mistakes.add(self._out_of_registers(code, error, needed, taken))
+                # Others that compete, without any of these, are a mistake by themselves.
+                rest = {op: wanted for op, wanted in rest.items() if op not in competing}
+            else:
+                # After a mistake the passes that follow get what a machine with registers enough would need.
+                return found if rest is demands else plan(demands, dict.fromkeys(self._sizes, _PLENTY))
 
     def _out_of_registers(
         self, code: PeCode, error: OutOfRegisters, needed: Mapping[Hashable, int], taken: int
@@ -334,7 +353,7 @@ def _named_registers(code: PeCode) -> set[Register]:
     return named
 
 
-def _number_open_registers(program: wse.ProgramOp) -> None:
+def _number_open_registers(program: wse.ProgramOp, mistakes: Mistakes) -> None:
     """Number the registers that the program's own loads leave open.
 
     Two that are in use at the same time get different numbers. A register is in use from its load to the last
@@ -345,7 +364,7 @@ def _number_open_registers(program: wse.ProgramOp) -> None:
     leaders = _with_bodies_of_their_own(program)
     reader = ProgramReader(program)
     for pe in leaders:
-        _number_open_registers_of(PeCode(pe, reader), _sizes(program))
+        _number_open_registers_of(PeCode(pe, reader), _sizes(program), mistakes)
 
 
 def _with_bodies_of_their_own(program: wse.ProgramOp) -> list[wse.PeOp]:
@@ -375,7 +394,7 @@ def _with_bodies_of_their_own(program: wse.ProgramOp) -> list[wse.PeOp]:
     return [codes[0].pe for codes in groups.values()]
 
 
-def _number_open_registers_of(code: PeCode, sizes: dict[File, int]) -> None:
+def _number_open_registers_of(code: PeCode, sizes: dict[File, int], mistakes: Mistakes) -> None:
     named = _named_registers(code)
     values: dict[File, list[SSAValue]] = {}
     for op in code.register_makers:
@@ -396,7 +415,8 @@ def _number_open_registers_of(code: PeCode, sizes: dict[File, int]) -> None:
                 f"all {sizes[file]} {file} registers are taken by loads of the program that are in use at the same "
                 "time; let one operation end before another starts, or give two registers the same number"
             )
-            raise LoomError(message, location_of(owner) if isinstance(owner, Operation) else None) from None
+            mistakes.add(LoomError(message, location_of(owner) if isinstance(owner, Operation) else None))
+            found = {value: _PLENTY + number for number, value in enumerate(open_values)}
         for value, number in found.items():
             named.add((file, number))
             open_type = cast("dsr.DescriptorRegisterType | dsr.ExtensionRegisterType", value.type)

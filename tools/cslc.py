@@ -222,24 +222,29 @@ def _compile(argv: Sequence[str]) -> None:
     from ..host.sdk import artifact
 
     with collector_paused():
-        layout = compile_layout(
-            arguments.file,
-            arch=arguments.arch,
-            fabric_dims=placement.fabric,
-            fabric_offsets=placement.offsets,
-            params=params,
-            colors=colors,
-            memcpy=arguments.memcpy,
-            channels=placement.channels,
-            print=print,
-            import_paths=tuple(arguments.import_path),
-            fp16_format=arguments.fp16_format,
-            max_inlined_iterations=arguments.max_inlined_iterations,
-            comptime_func_depth_limit=arguments.comptime_func_depth_limit,
-            link_sections=sections,
-            notice=print_notice,
-            lint=not arguments.no_lint,
-        )
+        try:
+            layout = compile_layout(
+                arguments.file,
+                arch=arguments.arch,
+                fabric_dims=placement.fabric,
+                fabric_offsets=placement.offsets,
+                params=params,
+                colors=colors,
+                memcpy=arguments.memcpy,
+                channels=placement.channels,
+                print=print,
+                import_paths=tuple(arguments.import_path),
+                fp16_format=arguments.fp16_format,
+                max_inlined_iterations=arguments.max_inlined_iterations,
+                comptime_func_depth_limit=arguments.comptime_func_depth_limit,
+                link_sections=sections,
+                notice=print_notice,
+                lint=not arguments.no_lint,
+            )
+        except LoomError as error:
+            from ..host.compilation import errors_of_passes_too
+
+            raise errors_of_passes_too(error) from None
         warnings = list(layout.warnings)
         if layout.imports_memcpy and not arguments.memcpy:
             message = "imports <memcpy/memcpy>, which on the machine needs the flags --memcpy and --channels=1"

@@ -20,7 +20,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from ..backend import get_own_targets
 from ..diagnostics.errors import LoomError, one_line
 from ..dialects.ir_text import LocatingParser, decode_text
-from ..dialects.verification import located, verify_dominance
+from ..dialects.verification import located, verify
 from .arguments import TellAsJson
 from .exit_status import run_tool
 from .outputs import Outputs
@@ -74,10 +74,10 @@ class LoomOptMain(xDSLOptMain):
         check = self.pipeline.callback
 
         def callback(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+            if not self.args.disable_verify:
+                verify(module)
             if check is not None:
                 check(previous, module, following)
-            if not self.args.disable_verify:
-                verify_dominance(module)
 
         self.pipeline = PassPipeline(self.pipeline.passes, callback)
 
@@ -111,6 +111,9 @@ class LoomOptMain(xDSLOptMain):
         return super().parse_chunk(chunk, file_extension, start_offset)
 
     def apply_passes(self, prog: ModuleOp) -> None:
+        if not self.args.disable_verify:
+            # With all that is wrong; xDSL's driver stops at the first operation.
+            verify(prog)
         try:
             super().apply_passes(prog)
         except DiagnosticException as error:

@@ -27,6 +27,7 @@ from ..assembly import print_arguments, print_attributes, print_body
 from ..symbols import symbol_name, symbols_of
 from ..traits import VerifiedByKind
 from ..traversal import walk
+from ..verification import Failures
 from .rules import verify_body, verify_call, verify_task
 from .symbols import Scope, SymbolDefinition, SymbolUser, described, verify_user
 
@@ -152,9 +153,12 @@ class Bodies:
         `alone` says that the check of a body sees no more of the program than the symbols that the body names, so that
         it is made once for programs in which these are alike.
         """
+        failures = Failures()
         for op in walk(owner):
             if isinstance(op, SymbolUser):
-                verify_user(op, scope)
+                with failures.going_on():
+                    verify_user(op, scope)
+        failures.end()
         for op in owner.regions[0].block.ops:
             if isinstance(op, CodeOperation) and op.shares is not None:
                 home = self.home(op)
@@ -164,7 +168,9 @@ class Bodies:
                     continue
                 asked = scope.listening()
                 for user in self._users_in(home):
-                    verify_user(user, asked.scope)
+                    with failures.going_on():
+                        verify_user(user, asked.scope)
+                failures.end()
                 fitting.append({name: scope.face(name) for name in asked.names})
 
     def _users_in(self, home: CodeOperation) -> list[SymbolUser]:

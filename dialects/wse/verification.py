@@ -12,6 +12,7 @@ from ..machine.code import Bodies
 from ..machine.rules import network_problem
 from ..machine.symbols import Scope, belongs_in, verify_members, verify_user
 from ..symbols import symbols_of
+from ..verification import Failures
 from .attributes import TaskKind
 from .code import TaskOp
 from .fabric import ColorOp, HostStreamOp, MessageNetworkOp, RouteOp
@@ -42,21 +43,23 @@ def _(program: ProgramOp) -> None:
     symbols, target = symbols_of(program), TARGETS[program.target.data]
     outer = Scope(target, program.rectangle, f"wse.program @{program.sym_name.data}", symbols, {})
     ids: dict[int, str] = {}
-    bodies = Bodies(program)
+    bodies, failures = Bodies(program), Failures()
     for op in program.body.block.ops:
-        match op:
-            case PeOp():
-                where = f"wse.pe @{op.sym_name.data} or its program"
-                bodies.verify(op, Scope(target, program.rectangle, where, symbols, symbols_of(op)))
-            case ColorOp():
-                _verify_color_id(op, ids, target)
-            case RouteOp() | HostStreamOp() | MessageNetworkOp():
-                verify_user(op, outer)
-            case _:
-                raise VerifyException(
-                    f"{op.name} does not belong in a wse.program directly; only colors, routes, host streams, "
-                    "message networks and PE programs do"
-                )
+        with failures.going_on():
+            match op:
+                case PeOp():
+                    where = f"wse.pe @{op.sym_name.data} or its program"
+                    bodies.verify(op, Scope(target, program.rectangle, where, symbols, symbols_of(op)))
+                case ColorOp():
+                    _verify_color_id(op, ids, target)
+                case RouteOp() | HostStreamOp() | MessageNetworkOp():
+                    verify_user(op, outer)
+                case _:
+                    raise VerifyException(
+                        f"{op.name} does not belong in a wse.program directly; only colors, routes, host streams, "
+                        "message networks and PE programs do"
+                    )
+    failures.end()
     ops = list(program.body.block.ops)
     networks = [op.color.string_value() for op in ops if isinstance(op, MessageNetworkOp)]
     others = [op.color.string_value() for op in ops if isinstance(op, RouteOp | HostStreamOp)]
@@ -69,12 +72,16 @@ def _(pe: PeOp) -> None:
     """Check the members of a PE program, the names of its exports and the ids of its tasks."""
     exported: set[str] = set()
     task_ids: dict[TaskKind, dict[int, str]] = {kind: {} for kind in TaskKind}
+    failures = Failures()
     for op in pe.body.block.ops:
-        if not belongs_in(op, PeOp):
-            raise VerifyException(f"{op.name} does not belong in a wse.pe directly; put it into a wse.func or wse.task")
-        if isinstance(op, ExportOp):
-            if op.exported_name in exported:
-                raise VerifyException(f'"{op.exported_name}" is exported twice; give one of them another name')
-            exported.add(op.exported_name)
-        elif isinstance(op, TaskOp) and (number := op.task_id) is not None:
-            _verify_unique(task_ids[op.task_kind], number, f"{op.task_kind} task", op.sym_name.data)
+        with failures.going_on():
+            if not belongs_in(op, PeOp):
+                message = f"{op.name} does not belong in a wse.pe directly; put it into a wse.func or wse.task"
+                raise VerifyException(message)
+            if isinstance(op, ExportOp):
+                if op.exported_name in exported:
+                    raise VerifyException(f'"{op.exported_name}" is exported twice; give one of them another name')
+                exported.add(op.exported_name)
+            elif isinstance(op, TaskOp) and (number := op.task_id) is not None:
+                _verify_unique(task_ids[op.task_kind], number, f"{op.task_kind} task", op.sym_name.data)
+    failures.end()

@@ -13,7 +13,7 @@ from ...csl.errors import CslError
 from ...csl.source import Diagnostic, Note
 from ...dialects import wse
 from ...targets.wavelets import WORD_BITS, WORD_MASK
-from .. import control, emit, types
+from .. import control, emit, recovery, types
 from ..evaluator import Evaluator
 from ..frames import Frame
 from ..pe import TASK_KINDS, Binding, PeProgram, Rotation, color_symbol, program_place
@@ -117,20 +117,25 @@ def bind_alternates(ev: Evaluator) -> None:
     assert ev.pe is not None
     pe = ev.pe
     for binding in [each for each in pe.bindings.values() if each.rotation is not None]:
-        assert binding.rotation is not None
-        task = binding.rotation.alternate
-        number = pe.control_tables.get(binding.id, 0) * pe.control_stride
-        other = pe.bindings.get((wse.TaskKind.CONTROL, number))
-        if other is not None:
-            message = (
-                f"control tasks '{other.task.name}' and '{task.name}' both have id {number}, as the second of rotating "
-                "tasks has the first entry of its queue's table; give the queue another '.ctrl_table_id'"
-            )
-            raise CslError([Diagnostic(binding.source, binding.node.start, binding.node.end, message)])
-        symbol = pe.unique(task.module.symbol(task.name))
-        pe.bindings[wse.TaskKind.CONTROL, number] = Binding(
-            task, wse.TaskKind.CONTROL, number, binding.node, binding.source, symbol, order=len(pe.bindings)
+        with recovery.checked(ev.session):
+            _bind_alternate(pe, binding)
+
+
+def _bind_alternate(pe: PeProgram, binding: Binding) -> None:
+    assert binding.rotation is not None
+    task = binding.rotation.alternate
+    number = pe.control_tables.get(binding.id, 0) * pe.control_stride
+    other = pe.bindings.get((wse.TaskKind.CONTROL, number))
+    if other is not None:
+        message = (
+            f"control tasks '{other.task.name}' and '{task.name}' both have id {number}, as the second of rotating "
+            "tasks has the first entry of its queue's table; give the queue another '.ctrl_table_id'"
         )
+        raise CslError([Diagnostic(binding.source, binding.node.start, binding.node.end, message)])
+    symbol = pe.unique(task.module.symbol(task.name))
+    pe.bindings[wse.TaskKind.CONTROL, number] = Binding(
+        task, wse.TaskKind.CONTROL, number, binding.node, binding.source, symbol, order=len(pe.bindings)
+    )
 
 
 def _kind(type: Type) -> wse.TaskKind | None:
@@ -335,7 +340,8 @@ def check_ids(ev: Evaluator) -> None:
         if kind is wse.TaskKind.LOCAL and state not in ev.pe.bindings:
             message = f"no task is bound to local task id {number}; bind one with @bind_local_task"
             error = CslError([Diagnostic(source, node.start, node.end, message)])
-            raise error if ev.mistakes is None else ev.mistakes.for_lack(error)
+            with recovery.checked(ev.session):
+                raise error if ev.mistakes is None else ev.mistakes.for_lack(error)
     if "control_task_table" in ev.pe.state:
         return
     for (kind, number), binding in ev.pe.bindings.items():
@@ -347,7 +353,8 @@ def check_ids(ev: Evaluator) -> None:
         advice = "" if ev.session.target.data_tasks_by_color else ", or call @set_control_task_table"
         message = f"{names} have the same id {number}; choose another{advice}"
         note = Note(first.source, first.node.start, first.node.end, "first bound here")
-        raise CslError([Diagnostic(last.source, last.node.start, last.node.end, message, [note])])
+        with recovery.checked(ev.session):
+            raise CslError([Diagnostic(last.source, last.node.start, last.node.end, message, [note])])
 
 
 def task_arguments(ev: Evaluator, binding: Binding) -> list[Type]:

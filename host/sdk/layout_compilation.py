@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...diagnostics.errors import LoomError
 from ...frontend import placed_code
 from ...frontend.placed_code import PlacedCode, PlacedParam, PlacedRoute
 from ...targets import get
@@ -96,11 +97,16 @@ class _Compilation:
         self._warn_of_open_ports()
         routes = [*self._region_routes(), *self._hops()]
         width, height = self._extent()
-        compiled = placed_code.compile_placed(
-            str(self.directory), list(self._codes()), routes, self._host_streams(), (width, height),
-            arch=self.layout.arch, color_names=self._color_names(), import_paths=self.libs,
-            fp16_format=self.fp16_format, notice=print_notice,
-        )  # fmt: skip
+        try:
+            compiled = placed_code.compile_placed(
+                str(self.directory), list(self._codes()), routes, self._host_streams(), (width, height),
+                arch=self.layout.arch, color_names=self._color_names(), import_paths=self.libs,
+                fp16_format=self.fp16_format, notice=print_notice,
+            )  # fmt: skip
+        except LoomError as error:
+            from ..compilation import errors_of_passes_too
+
+            raise errors_of_passes_too(error) from None
         for warning in compiled.warnings:
             print(warning, file=sys.stderr)
         artifact.write(

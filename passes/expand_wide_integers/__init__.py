@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ...analysis.wse.pe_program import programs
+from ...diagnostics.errors import Mistakes
 from ...dialects import wse
 from ...dialects.machine.code import CodeOperation
 from ...dialects.traversal import walk
@@ -29,11 +30,14 @@ class ExpandWideIntegersPass(ModulePass):
     name = "expand-wide-integers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        mistakes = Mistakes()
         for program in programs(op):
             for pe in program.pes:
                 for code in pe.body.block.ops:
                     if isinstance(code, CodeOperation) and any(map(_has_wide, walk(code))):
-                        Expansion(code).run()
+                        with mistakes.going_on():
+                            Expansion(code).run()
+        mistakes.end()
 
 
 def _has_wide(op: Operation) -> bool:

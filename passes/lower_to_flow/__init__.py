@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
-from ...diagnostics.errors import LoomError
+from ...diagnostics.errors import LoomError, Mistakes
 from ...diagnostics.locations import location_of
 from ...dialects import dsd, dsr, flow, wse
 from ...dialects.traversal import walk
@@ -35,12 +35,16 @@ class LowerToFlowPass(ModulePass):
     name = "lower-to-flow"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        mistakes = Mistakes()
         for program in [program for program in op.body.block.ops if isinstance(program, wse.ProgramOp)]:
-            fabric = ProgramLowering(program).lower()
+            fabric = ProgramLowering(program, mistakes).lower()
+            if mistakes:
+                continue
             _check_complete(fabric)
             op.body.block.insert_op_before(fabric, program)
             program.detach()
             program.erase()
+        mistakes.end()
 
 
 def _check_complete(fabric: flow.FabricOp) -> None:

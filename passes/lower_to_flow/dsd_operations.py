@@ -77,7 +77,8 @@ class DsdOperationLowering(DescriptorLowering):
         )
 
     def _dsd_operation(self, op: dsd.DsdOperation) -> None:
-        self.registers.check(op)
+        with self.mistakes.going_on():
+            self.registers.check(op)
         streams = [self._operand(op, operand) for operand in op.table_operands]
         if isinstance(op.destination.type, MemRefType):
             streams[0] = self._pointer(op, streams[1:])

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...diagnostics.errors import LoomError
+from ...diagnostics.errors import LoomError, Mistakes
 from ...diagnostics.locations import location_of
 from ...dialects import dsd, dsr, flow
 from ...dialects.building import of_elements
@@ -39,6 +39,8 @@ class Emitter:
 
     ask: Ask
     """For what depends on the PE program; see pe_programs.py."""
+    mistakes: Mistakes
+    """Takes those behind which the lowering goes on."""
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """What each value of the old body is in the new one."""
     arrays: dict[SSAValue, flow.Array] = field(default_factory=dict[SSAValue, flow.Array])
@@ -88,9 +90,9 @@ class Emitter:
         """Return the task or queue that `symbol` means in a block or unblock."""
         found = self.ask("unblocked", symbol)
         if found is None:
-            raise refusal(
-                op, f"{op.name} names color @{symbol}, which no input queue of this PE serves; name its queue"
-            )
+            message = f"{op.name} names color @{symbol}, which no input queue of this PE serves; name its queue"
+            self.mistakes.add(refusal(op, message))
+            return symbol
         return found
 
     def _array(self, user: Operation, array: SSAValue) -> flow.Array:

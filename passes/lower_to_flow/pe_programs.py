@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import (
     FunctionType,
     SymbolRefAttr,
 )
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Operation, Region
 
+from ...diagnostics.errors import Mistakes
 from ...dialects import flow, wse
 from ...dialects.building import member
 from ...dialects.machine.code import Bodies, CodeOperation
@@ -27,8 +28,9 @@ from .tasks import number_tasks, queue_id
 class Shared:
     """What the PE programs of a program have in common: the numbers of colors, and bodies that are lowered once."""
 
-    def __init__(self, program: wse.ProgramOp, target: Target, colors: Mapping[str, int]) -> None:
+    def __init__(self, program: wse.ProgramOp, target: Target, colors: Mapping[str, int], mistakes: Mistakes) -> None:
         self.target = target
+        self.mistakes = mistakes
         self.colors = colors
         self.bodies = Bodies(program)
         self.lowered: Variants[tuple[Region, SymbolRefAttr]] = Variants()
@@ -55,6 +57,7 @@ class PeLowering:
     def __init__(self, pe: wse.PeOp, program: Shared) -> None:
         self.pe = pe
         self.target = program.target
+        self.mistakes = program.mistakes
         self.colors = program.colors
         self.bodies = program.bodies
         self.lowered = program.lowered
@@ -68,8 +71,8 @@ class PeLowering:
         """The first word of each buffer, once memory is laid out."""
 
     def lower(self) -> flow.UnitsOp:
-        self.addresses, words = lay_out_buffers(self.pe, self.target)
-        tasks = number_tasks(self.pe, self.target, self.colors)
+        self.addresses, words = lay_out_buffers(self.pe, self.target, self.mistakes)
+        tasks = number_tasks(self.pe, self.target, self.colors, self.mistakes)
         main_thread = None if self.pe.main_thread is None else self.pe.main_thread.data
         units = flow.UnitsOp(self.pe.sym_name.data, self.pe.placement.data, words, main_thread=main_thread)
         for name in ("ordered", "main_thread_changes", "configuration"):
@@ -79,46 +82,51 @@ class PeLowering:
         if fifos is not None:
             units.body.block.add_op(fifos)
         for op in self.pe.body.block.ops:
-            match op:
-                case wse.BufferOp():
-                    name = op.sym_name.data
-                    new = flow.BufferOp(
-                        name, self.addresses[name], op.type, op.value, undefined=op.undefined is not None
-                    )
-                case wse.FifoOp():
-                    # Registers are loaded with it; operations have its priority.
-                    options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}
-                    new = flow.FifoOp(op.sym_name.data, op.buffer.string_value(), options=options)
-                case wse.InitialOp():
-                    new = flow.InitialOp(BodyLowering(Ask(self._answer)).lower(op.body))
-                case wse.ParamOp():
-                    new = flow.ParamOp(op.sym_name.data, op.value)
-                case wse.InitializeOp():
-                    new = flow.InitializeOp(op.buffer.string_value(), op.element.value.data, self._initial(op))
-                case wse.ExportOp():
-                    new = flow.ExportOp(
-                        op.symbol.string_value(),
-                        op.exported_name,
-                        points_to=op.points_to,
-                        unsigned=op.unsigned is not None,
-                        unsigned_arguments=op.unsigned_positions,
-                        read_only=op.read_only is not None,
-                    )
-                case wse.InputQueueOp() | wse.OutputQueueOp():
-                    new = self._queue(op)
-                case wse.FuncOp() | wse.TaskOp():
-                    new = self._code(op, tasks.get(op.sym_name.data))
-                case _:
-                    raise refusal(op, f"{op.name} in a wse.pe has no counterpart in flow")
-            new.location = op.location
-            units.body.block.add_op(new)
+            with self.mistakes.going_on():
+                new = self._member(op, tasks)
+                new.location = op.location
+                units.body.block.add_op(new)
         return units
+
+    def _member(self, op: Operation, tasks: Mapping[str, int]) -> Operation:
+        """Return what becomes of an operation of the PE program, whose tasks have ids."""
+        match op:
+            case wse.BufferOp():
+                name = op.sym_name.data
+                return flow.BufferOp(name, self.addresses[name], op.type, op.value, undefined=op.undefined is not None)
+            case wse.FifoOp():
+                # Registers are loaded with it; operations have its priority.
+                options = {name: value for name, value in op.options.items() if name in flow.FifoOp.OPTIONS}
+                return flow.FifoOp(op.sym_name.data, op.buffer.string_value(), options=options)
+            case wse.InitialOp():
+                return flow.InitialOp(BodyLowering(Ask(self._answer), self.mistakes).lower(op.body))
+            case wse.ParamOp():
+                return flow.ParamOp(op.sym_name.data, op.value)
+            case wse.InitializeOp():
+                return flow.InitializeOp(op.buffer.string_value(), op.element.value.data, self._initial(op))
+            case wse.ExportOp():
+                return flow.ExportOp(
+                    op.symbol.string_value(),
+                    op.exported_name,
+                    points_to=op.points_to,
+                    unsigned=op.unsigned is not None,
+                    unsigned_arguments=op.unsigned_positions,
+                    read_only=op.read_only is not None,
+                )
+            case wse.InputQueueOp() | wse.OutputQueueOp():
+                return self._queue(op)
+            case wse.FuncOp() | wse.TaskOp():
+                return self._code(op, tasks.get(op.sym_name.data))
+            case _:
+                raise refusal(op, f"{op.name} in a wse.pe has no counterpart in flow")
 
     def _code(self, op: wse.FuncOp | wse.TaskOp, number: int | None) -> flow.FuncOp | flow.TaskOp:
         """Return the counterpart of a function, or of a task with its id; it has a body, or shares one made before."""
         name, home = op.sym_name.data, self.bodies.home(op)
         own = member(self.pe.sym_name.data, name)
-        body, first = self.lowered.of(home, self._answer, lambda ask: (BodyLowering(ask).lower(home.body), own))
+        body, first = self.lowered.of(
+            home, self._answer, lambda ask: (BodyLowering(ask, self.mistakes).lower(home.body), own)
+        )
         shares = None if first is own else first
         if isinstance(op, wse.FuncOp):
             outputs = [lowered(type) for type in op.function_type.outputs]

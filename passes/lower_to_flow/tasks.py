@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...analysis.numbering import number
+from ...diagnostics.errors import Mistakes
 from ...dialects import wse
 from ...targets.model import Target
 from .emission import refusal
 
 
-def number_tasks(pe: wse.PeOp, target: Target, colors: Mapping[str, int]) -> dict[str, int]:
+def number_tasks(pe: wse.PeOp, target: Target, colors: Mapping[str, int], mistakes: Mistakes) -> dict[str, int]:
     """Return the id of each task of a PE program, given the numbers of colors.
 
-    Raises LoomError if a local task has the id of a data task, or gets none.
+    Mistakes are a local task with the id of a data task, and one that gets none, which goes on with 0.
     """
     tasks = [op for op in pe.body.block.ops if isinstance(op, wse.TaskOp)]
     numbers: dict[str, int] = {}
@@ -32,23 +33,23 @@ def number_tasks(pe: wse.PeOp, target: Target, colors: Mapping[str, int]) -> dic
     avoid = {*data_ids, *target.reserved_local_task_ids}
     for op in local:
         if op.id is not None and (other := data_ids.get(op.id.value.data)) is not None:
-            raise refusal(
-                op,
+            message = (
                 f"local task @{op.sym_name.data} has id {op.id.value.data}, which data task @{other} has by its "
-                f"{'color' if target.data_tasks_by_color else 'queue'}; give one another id",
+                f"{'color' if target.data_tasks_by_color else 'queue'}; give one another id"
             )
+            mistakes.add(refusal(op, message))
     wanted = {op.sym_name.data: None if op.id is None else op.id.value.data for op in local}
     numbers |= number(wanted, target.local_task_ids, avoid)
-    for op in local:
-        if op.sym_name.data not in numbers:
-            available = len([id for id in target.local_task_ids if id not in avoid])
-            raise refusal(
-                op,
-                f"local task @{op.sym_name.data} gets no id: @{pe.sym_name.data} has {len(local)} local "
-                f"tasks, and {available} ids are free on {target.name}; merge tasks that "
-                "never wait for each other",
-            )
-    return numbers
+    without = [op for op in local if op.sym_name.data not in numbers]
+    if without:
+        available = len([id for id in target.local_task_ids if id not in avoid])
+        message = (
+            f"local task @{without[0].sym_name.data} gets no id: @{pe.sym_name.data} has {len(local)} local "
+            f"tasks, and {available} ids are free on {target.name}; merge tasks that "
+            "never wait for each other"
+        )
+        mistakes.add(refusal(without[0], message))
+    return numbers | {op.sym_name.data: 0 for op in without}
 
 
 def _data_task_ids(task: wse.TaskOp, pe: wse.PeOp, target: Target, colors: Mapping[str, int]) -> list[int]:

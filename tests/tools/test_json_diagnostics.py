@@ -97,7 +97,8 @@ comptime { @initialize_queue(iq, .{ .color = @get_color(2) }); @export_symbol(ma
     found = told(capsys, lambda: cslc.main(["layout.csl", "--json", "--verbose", "--params=n:1"]))
     shown = [(each["severity"], each["line"], each["code"]) for each in found if each["file"] == "pe.csl"]
     assert shown == [
-        ("warning", 11, "race"), ("warning", 12, "race"), ("error", 10, None), ("error", 12, None),
+        ("warning", 11, "race"), ("warning", 12, "race"), ("error", 10, None), ("error", 11, None),
+        ("error", 12, None),
     ]  # fmt: skip
     assert found[0]["severity"] == "note" and "compiling layout.csl" in found[0]["message"]
 

@@ -87,6 +87,19 @@ def test_broken_rule_of_ours(run_opt: Run, write: Write) -> None:
     one_error(run_opt(path), f"{path}:2:1: error: ", "unknown target 'wse9'", "wse2, wse3")
 
 
+def test_all_broken_rules(run_opt: Run, write: Write) -> None:
+    """Each operation that does not verify is a line."""
+    text = """
+"test.op"() ({
+  %a = "arith.constant"() <{value = 1 : i16}> : () -> i32
+  %b = "arith.constant"() <{value = 1 : i8}> : () -> i32
+}) : () -> ()
+"""
+    result = run_opt(write(text))
+    assert result.status == 1
+    assert [line.split(":")[1] for line in result.err.splitlines()] == ["3", "4"], result.err
+
+
 def test_use_before_definition(run_opt: Run, write: Write) -> None:
     path = write(UNDEFINED_BEFORE_USE)
     one_error(run_opt(path), f"{path}:3:3: error: %c of arith.addi is used before it is defined")

@@ -140,11 +140,12 @@ def lower(context: Context, module: ModuleOp) -> None:
 
 
 def one_line(error: LoomError, text: str) -> str:
-    """The error as the tool shows it."""
-    message = report(error)
-    assert "\n" not in message and "internal error" not in message, text
-    assert error.location is not None or any(part in message for part in OF_THE_WHOLE), (message, text)
-    return message
+    """The error, or each of several, as the tool shows it: a line."""
+    for each in getattr(error, "diagnostics", [error]):
+        message = report(each)
+        assert "\n" not in message and "internal error" not in message, text
+        assert each.location is not None or any(part in message for part in OF_THE_WHOLE), (message, text)
+    return report(error)
 
 
 @pytest.fixture(scope="module")
