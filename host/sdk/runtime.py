@@ -136,6 +136,8 @@ class SdkRuntime:
         self._questions = 0
         self._log_lines = -1
         self._failed: str | None = None
+        self._longer: set[tuple[str, str | None]] = set()
+        """The calls, with their lines, of which a warning has said that their arrays are longer than needed."""
         self._silent: Deadlock | None = None
         """Why no further command can be carried out: a function has returned and not unblocked the command stream."""
 
@@ -403,9 +405,13 @@ class SdkRuntime:
         _, _, width, height = region
         columns, rows = given[0] or width, given[1] or height
         shape = f"{'1' if given[1] else 'h'} x {'1' if given[0] else 'w'} x elem_per_pe = {rows} x {columns} x {length}"
-        array = tensors.check_array(src, columns * rows * length, f"{name}: src", shape=shape)
+        elements = columns * rows * length
+        array = tensors.check_array(src, elements, f"{name}: src", shape=shape, exact=False)
+        if array.size > elements:
+            self._tell_of_more(name, array.size, f"{shape} = {elements}")
         tensor = np.broadcast_to(
-            tensors.unpack(array, (rows, columns, length), options.column_major), (height, width, length)
+            tensors.unpack(array.reshape(-1)[:elements], (rows, columns, length), options.column_major),
+            (height, width, length),
         )
         if options.nonblock:
             tensor = tensor.copy()  # the script may go on using its array
@@ -436,6 +442,18 @@ class SdkRuntime:
             return self._machine.write(export, region, tensor, options.bits, last=last)
 
         return self._enter(f"{name} to '{export.name}'", write, options.nonblock)
+
+    def _tell_of_more(self, name: str, size: int, needed: str) -> None:
+        """Warn, once for each line of the script, of an array that is longer than the region takes (HOST-040)."""
+        line = _line_of_script()
+        if (name, line) in self._longer:
+            return
+        self._longer.add((name, line))
+        print(
+            f"warning: {name} at {line}: src has {size} elements, of which the region takes the first {needed}; pass "
+            "these alone, or correct the region or elem_per_pe",
+            file=sys.stderr,
+        )
 
     def _region(
         self, name: str, roi: tuple[int, int, int, int], elem_per_pe: int

@@ -23,8 +23,9 @@ def _is_array(value: object) -> TypeIs[NDArray[Any]]:
     return isinstance(value, np.ndarray)
 
 
-def check_array(array: object, elements: int, what: str, *, shape: str) -> NDArray[Any]:
-    """Return `array`, if it is numpy's, with 32-bit elements and as many as needed (HOST-040, HOST-043)."""
+def check_array(array: object, elements: int, what: str, *, shape: str, exact: bool = True) -> NDArray[Any]:
+    """Return `array`, if it is numpy's, with 32-bit elements and as many as needed, or more if it need not be `exact`
+    (HOST-040, HOST-043)."""
     if not _is_array(array):
         raise SdkError(f"{what} is {type(array).__name__}, not a numpy array; give an array of 32-bit elements")
     if array.dtype.itemsize != 4 or array.dtype.kind not in "iuf":
@@ -34,7 +35,7 @@ def check_array(array: object, elements: int, what: str, *, shape: str) -> NDArr
             else "convert it to int32, uint32 or float32"
         )
         raise SdkError(f"{what} holds {array.dtype}, but memcpy moves 32-bit elements; {hint}")
-    if array.size != elements:
+    if array.size < elements or (exact and array.size > elements):
         raise SdkError(f"{what} has {array.size} elements, but the region needs {shape} = {elements}")
     return array
 

@@ -112,7 +112,7 @@ def test_no_symbol(running: SdkRuntime, symbol: int) -> None:
         running.memcpy_d2h(np.zeros(1, np.uint32), running.get_id("double"), 0, 0, 1, 1, 1, **options())
 
 
-@pytest.mark.parametrize("elements", [35, 37, 6])
+@pytest.mark.parametrize("elements", [35, 6])
 def test_size_of_the_array(running: SdkRuntime, elements: int) -> None:
     """HOST-040: the array holds as many elements as the region."""
     message = f"has {elements} elements, but the region needs h x w x elem_per_pe = 2 x 3 x 6 = 36"
@@ -121,6 +121,24 @@ def test_size_of_the_array(running: SdkRuntime, elements: int) -> None:
         running.memcpy_h2d(running.get_id("real"), data, 0, 0, 3, 2, 6, **options())
     with pytest.raises(SdkError, match=f"memcpy_d2h: dest {message}"):
         running.memcpy_d2h(data, running.get_id("real"), 0, 0, 3, 2, 6, **options())
+
+
+@pytest.mark.parametrize("order", [ROW, COLUMN])
+def test_an_array_longer_than_the_region(
+    running: SdkRuntime, order: MemcpyOrder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """HOST-040: the first elements are taken, with one warning for each line; what is fetched has to fit exactly."""
+    real = running.get_id("real")
+    data, fetched = np.arange(40, dtype=np.float32), np.zeros(36, np.float32)
+    for _ in range(2):
+        running.memcpy_h2d(real, data[1:], 0, 0, 3, 2, 6, **options(order))
+    running.memcpy_d2h(fetched, real, 0, 0, 3, 2, 6, **options(order))
+    assert_array_equal(fetched, data[1:37])
+    (warning,) = capsys.readouterr().err.splitlines()
+    assert warning.startswith("warning: memcpy_h2d at test_memcpy.py:")
+    assert "src has 39 elements, of which the region takes the first h x w x elem_per_pe = 2 x 3 x 6 = 36" in warning
+    with pytest.raises(SdkError, match="memcpy_d2h: dest has 40 elements, but the region needs"):
+        running.memcpy_d2h(data, real, 0, 0, 3, 2, 6, **options(order))
 
 
 def test_halves(running: SdkRuntime) -> None:
@@ -342,8 +360,8 @@ def test_broadcasts(running: SdkRuntime, order: MemcpyOrder) -> None:
     running.memcpy_h2d_colbcast(wide, flat, 1, 0, 2, 2, 5, **options(order))
     running.memcpy_d2h(everything, wide, 0, 0, 3, 2, 5, **options())
     assert_array_equal(everything.reshape(2, 3, 5)[:, 1:], np.broadcast_to(row, (2, 2, 5)))
-    with pytest.raises(SdkError, match="memcpy_h2d_rowbcast: src has 30 elements, but the region needs h x 1 x elem_"):
-        running.memcpy_h2d_rowbcast(wide, everything, 0, 0, 3, 2, 5, **options())
+    with pytest.raises(SdkError, match="memcpy_h2d_rowbcast: src has 9 elements, but the region needs h x 1 x elem_"):
+        running.memcpy_h2d_rowbcast(wide, everything.reshape(-1)[:9], 0, 0, 3, 2, 5, **options())
 
 
 def test_more_than_there_is(running: SdkRuntime, capsys: pytest.CaptureFixture[str]) -> None:
