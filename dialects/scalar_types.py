@@ -30,7 +30,7 @@ SCALAR_DIALECTS = ("arith", "math")
 
 _INTEGER_KINDS = {1: "i1", 8: "i8", 16: "i16", 32: "i32", 64: "i64"}
 _OTHER_KINDS: dict[type[Attribute], str] = {
-    Float32Type: "f32", Float16Type: "f16", BFloat16Type: "bf16", IndexType: "index",
+    Float64Type: "f64", Float32Type: "f32", Float16Type: "f16", BFloat16Type: "bf16", IndexType: "index",
 }  # fmt: skip
 
 

@@ -1,8 +1,8 @@
-"""Floating-point arithmetic of `arith`, `math` and `flow`, on the bits of f16, bf16 and f32.
+"""Floating-point arithmetic of `arith`, `math` and `flow`, on the bits of f16, bf16, f32 and f64.
 
 A float is the unsigned integer of its bits. A result is computed in double precision, with the functions of the C
 library, and rounded once to the nearest float of its format, to even on a tie; a double holds more than twice the
-digits of each format, so that sums, products, quotients and roots are exact until then. A multiply-add of scalars
+digits of each other format, so that sums, products, quotients and roots are exact until then. A multiply-add of scalars
 (`math.fma`) is rounded once too. Operations that choose between their operands, and
 those that change a sign, keep all bits; what sign and payload a NaN has that is computed is not defined.
 
@@ -25,12 +25,13 @@ from . import integers
 Function: TypeAlias = Callable[..., int]
 """Of the bits of floats, and of integers as they are kept."""
 
-WIDTH = {"f16": 16, "bf16": 16, "f32": 32}
+WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 """Bits of each format."""
 
 LOWEST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126}
+"""Of the formats whose exceptions are computed, those of PEs."""
 
-_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000}
+_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000, "f64": 0x7FF8 << 48}
 
 
 # Formats
@@ -38,6 +39,8 @@ _NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000}
 
 def number(pattern: int, kind: str) -> float:
     """Return the number with the bits of a float, the lowest ones of a pattern."""
+    if kind == "f64":
+        return struct.unpack("<d", (pattern & (1 << 64) - 1).to_bytes(8, "little"))[0]
     if kind == "f32":
         return struct.unpack("<f", (pattern & 0xFFFFFFFF).to_bytes(4, "little"))[0]
     if kind == "f16":
@@ -47,6 +50,8 @@ def number(pattern: int, kind: str) -> float:
 
 def bits(value: float, kind: str) -> int:
     """Return the bits of the float that is nearest to a number, to even on a tie."""
+    if kind == "f64":
+        return int.from_bytes(struct.pack("<d", value), "little")
     if value != value:
         return _NAN[kind] | sign_of(kind) * (math.copysign(1.0, value) < 0)
     if kind == "bf16":
@@ -75,6 +80,8 @@ def bits_of_fraction(value: Fraction, kind: str) -> int:
     """Return the bits of the float that is nearest to a rational number, which is rounded once."""
     # A double rounded to odd keeps what decides.
     near = _to_double(value)
+    if kind == "f64":
+        return bits(near, kind)
     exact = Fraction(near) if math.isfinite(near) else value
     if exact != value:
         pattern = int.from_bytes(struct.pack("<d", near), "little")
@@ -206,7 +213,8 @@ def _choice(name: str, kind: str) -> Function:
 def fused(a: float, b: float, c: float, kind: str) -> int:
     """Return the bits of a * b + c, rounded once."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return bits(a * b + c, kind)
+        # The product of two numbers of f64 may be above all of them, but is no infinity.
+        return bits(c if math.isfinite(a) and math.isfinite(b) else a * b + c, kind)
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     return bits_of_fraction(exact, kind) if exact else bits(a * b + c, kind)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import struct
 
-MANTISSA_BITS = {"f16": 10, "bf16": 7, "f32": 23}
+MANTISSA_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 """Bits of the mantissa of MLIR's formats."""
 
 _EXPONENT = 0x7FF << 52

@@ -362,6 +362,8 @@ def _pes(region: Region, width: int) -> Array:
 
 def as_register(kind: str, value: float) -> int:
     """Return a number of the host as a register holds it."""
+    if kind == "f64":
+        return int(np.float64(value).view(np.int64))
     if kind == "f32":
         return int(np.float32(value).view(np.uint32))
     if kind == "f16":
@@ -375,6 +377,8 @@ def as_register(kind: str, value: float) -> int:
 
 def from_register(kind: str, value: int) -> Any:
     """Return the number that a register holds."""
+    if kind == "f64":
+        return struct.unpack("<d", struct.pack("<q", integers.signed(value, 64)))[0]
     if kind == "f32":
         return struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
     if kind in FLOATS:

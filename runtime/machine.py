@@ -26,7 +26,7 @@ from .watch import Watch
 
 StreamT = TypeVar("StreamT")
 
-FLOATS = ("f32", "f16", "bf16")
+FLOATS = ("f64", "f32", "f16", "bf16")
 """Kinds of parameters that take numbers with a fraction."""
 
 

@@ -35,6 +35,13 @@ def _number(name: str, kinds: tuple[str, ...], predicate: int) -> int | None:
     return SCALAR_NUMBER.get((name, kinds[:-1], kinds[-1], predicate))
 
 
+def scalar_of_pes(body: Body, op: Operation) -> None:
+    """Append a scalar operation of PEs, which have no f64. Raises LoomError for one that they do not execute."""
+    if any(kind_of(value.type) == "f64" for value in (*op.operands, *op.results)):
+        raise LoomError(_cannot_execute(op), location_of(op))
+    scalar(body, op)
+
+
 def scalar(body: Body, op: Operation) -> None:
     """Append a scalar operation, or compute it now if all operands are known."""
     kinds = [kind_of(value.type) for value in (*op.operands, *op.results)]
@@ -171,14 +178,14 @@ def get_param(body: Body, op: flow.GetParamOp) -> None:
 def _cannot_execute(op: Operation) -> str:
     """Return why an operation cannot be run: a type that nothing computes with, or the operation itself."""
     for type in (*op.operand_types, *op.result_types):
-        if kind_of(type) is None:
-            kinds = ", ".join(reversed(KINDS))
+        if kind_of(type) in (None, "f64"):
+            kinds = ", ".join(reversed(KINDS[: KIND["f64"]]))
             return f"the engine cannot execute {op.name} on {type}; compute with {kinds} instead"
     return f"the engine cannot execute {op.name}; lower it to arith, scf and flow first"
 
 
 HANDLERS: dict[type[Operation], Any] = {
-    Operation: scalar,
+    Operation: scalar_of_pes,
     arith.ConstantOp: constant,
     flow.CoordinateOp: coordinate,
     flow.ExtentOp: extent,

@@ -559,7 +559,9 @@ class Units:
         return callee
 
     def _start(self, name: str, where: str | None, block: Block, *, is_free: bool = False) -> tuple[int, list[str]]:
-        """Return the use of code that something starts, and the kinds of its arguments."""
+        """Return the use of code that something starts, and the kinds of its arguments; raises LoomError for f64."""
+        if any(kind_of(argument.type) == "f64" for argument in block.args):
+            raise LoomError(f"@{name} takes f64, which PEs do not compute with; take f32", where)
         own = self._own_cost(self._inside(block))
         for function in self._reachable(block):
             own += self._own_cost(self._inside(function.body.block))

@@ -29,6 +29,8 @@ def register_bits(value: Any, kind: str) -> int:
     if kind not in FLOATS:
         return integers.wrapper(BITS[kind])(int(value))
     number = float(value)
+    if kind == "f64":
+        return integers.signed(floats.bits(number, kind), BITS[kind])
     if not math.isnan(number):
         return floats.bits(number, kind)
     if kind == "bf16":
@@ -54,6 +56,6 @@ def register_array(values: NDArray[Any], kind: str) -> NDArray[np.int64]:
 def reinterpreted(bits: int, source: str, result: str) -> int:
     """Return the register of a value of one kind, read as another kind of the same width."""
     pattern = bits & (1 << BITS[source]) - 1
-    if result in FLOATS:
+    if result in FLOATS and result != "f64":
         return pattern
     return pattern - (pattern >> BITS[result] - 1 << BITS[result])

@@ -107,7 +107,7 @@ class FuncOp(FuncOperation):
         for noun, types in (("an argument", self.function_type.inputs), ("a result", self.function_type.outputs)):
             for type in types:
                 if not isinstance(type, StreamType):
-                    verify_scalar_type(type, f"{noun} of function @{name}")
+                    verify_scalar_type(type, f"{noun} of function @{name}", of_core=True)
 
 
 TASK_KINDS = ("local", "data", "control")

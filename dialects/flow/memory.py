@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    f64,
     i8,
     i16,
     i32,
@@ -338,7 +339,7 @@ class ExportOp(ExportOperation):
         found = scope.find(self.symbol)
         if isinstance(found, FuncOp):
             for type in found.function_type.inputs:
-                if type not in (*ELEMENT_TYPES, i8, i64):
+                if type not in (*ELEMENT_TYPES, i8, i64, f64):
                     raise VerifyException(
                         f"function @{found.sym_name.data} takes {type}, which the host cannot pass; take numbers of "
                         "type f16, bf16, f32, i8, i16, i32 or i64"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1, i8, i64
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, f64, i1, i8, i64
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -28,9 +28,9 @@ def element_words(type: Attribute) -> int:
     return memory_bytes(type) // 2
 
 
-def verify_scalar_type(type: Attribute, owner: str) -> None:
-    """Raise VerifyException unless `type` is one of `SCALAR_TYPES`."""
-    if type not in SCALAR_TYPES:
+def verify_scalar_type(type: Attribute, owner: str, *, of_core: bool = False) -> None:
+    """Raise VerifyException unless `type` is one of `SCALAR_TYPES`, or f64, which cores of chips have too."""
+    if type not in SCALAR_TYPES and not (of_core and type == f64):
         raise VerifyException(f"{owner} cannot be of type {type}; use f16, bf16, f32, i1, i8, i16, i32, i64 or index")
 
 

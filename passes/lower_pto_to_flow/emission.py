@@ -234,7 +234,7 @@ class Emitter:
                 return computed[view]
         if isinstance(view.element, Float64Type):
             raise refusal(
-                self.at, "uses f64, which no operation on tiles of a2, a3 or a5 takes, and no scalar code here; use f32"
+                self.at, "uses f64, which no operation on tiles of a2, a3 or a5 takes, but scalar code alone; use f32"
             )
         owner = view.owner
         op = flow.TileOp(

@@ -19,7 +19,9 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     f16,
     f32,
+    f64,
     i32,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -587,14 +589,21 @@ class TileOperations:
     def load(self, op: LoadScalarOp) -> None:
         """Lower `pto.load_scalar`."""
         view = self.element(op, op.ptr, self.handles.number(op.offset))
-        value = self.emitter.make(flow.TileGetOp(self.emitter.tile(view), lowered(view.element)))
+        # Tiles have no elements of f64: their bits are moved.
+        as_bits = replace(view, element=i64) if view.element == f64 else view
+        value = self.emitter.make(flow.TileGetOp(self.emitter.tile(as_bits), lowered(as_bits.element)))
+        if as_bits is not view:
+            value = self.emitter.make(arith.BitcastOp(value, f64))
         value.name_hint = op.value.name_hint
         self.handles.values[op.value] = value
 
     def store(self, op: StoreScalarOp) -> None:
         """Lower `pto.store_scalar`."""
         view = self.element(op, op.ptr, self.handles.number(op.offset))
-        self.emitter.apply("fill", view, [self.handles.value(op.value)])
+        value = self.handles.value(op.value)
+        if view.element == f64:
+            view, value = replace(view, element=i64), self.emitter.make(arith.BitcastOp(value, i64))
+        self.emitter.apply("fill", view, [value])
 
     def element(self, op: Operation, pointer: SSAValue, offset: Number) -> View:
         """Return the element at an offset in elements from a pointer to global memory."""

@@ -1,4 +1,4 @@
-/* Formats of floats: f32, f16, bf16 and cb16, each kept as its bits.
+/* Formats of floats: f64, f32, f16, bf16 and cb16, each kept as its bits.
  *
  * value_K(bits) is the number, exactly; bits_K(float) is the nearest one, to even on a tie, beyond the largest an
  * infinity; narrow_K(double) is the same from a double, rounded once. A NaN stays a NaN of the same sign. Loops over
@@ -11,10 +11,25 @@
 #include <stdint.h>
 #include <string.h>
 
+#define F64_SIGN 0x8000000000000000u
 #define F32_SIGN 0x80000000u
 #define HALF_SIGN 0x8000u
 
 enum { F32_INFINITY = 0x7F800000, CB16_INFINITY = 0x7E00, CB16_NAN = 0x7F00 };
+
+static inline double value_f64(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t bits_f64(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t narrow_f64(double value) { return bits_f64(value); }
 
 static inline float value_f32(uint32_t bits) {
     float value;

@@ -1,7 +1,7 @@
 /* Scalar operations: a function for each row of scalar_table.h, named as the row.
  *
- * Integers of kind iN are intN_t (`index` is an int64_t), a truth value is a bool, floats are their bits: uint32_t for
- * f32, uint16_t for f16, bf16 and cb16. Assigned to a register of type int64_t, a result is as registers hold it, and a
+ * Integers of kind iN are intN_t (`index` is an int64_t), a truth value is a bool, floats are their bits: uint64_t for
+ * f64, uint32_t for f32, uint16_t for f16, bf16 and cb16. Assigned to a register of type int64_t, a result is as registers hold it, and a
  * register passed as an argument is read at the width of the operand. Every function is total: a division by 0, which
  * check_divisor has to refuse before, is 0.
  *
@@ -155,15 +155,17 @@ static inline double fused(double a, double b, double c) {
     return sum;
 }
 
-/* Returns the sum of two zeros as -(-a - b), which is -0.0 if one is. */
-static inline float lesser_zero(float a, float b) { return -(-a - b); }
-
 #define MATH(K, T, name, call)                                                                                         \
     static inline T name##_##K(T a) { return narrow_##K(call((double)value_##K(a))); }
 
 static inline double reciprocal_root(double a) { return 1 / sqrt(a); }
 
-#define FLOAT(K, T, SIGN)                                                                                              \
+/* Powers of and with signaling NaNs are those with others. */
+static inline double quieted(double a) { return isnan(a) ? (double)NAN : a; }
+static inline double power(double a, double b) { return pow(quieted(a), quieted(b)); }
+
+/* V is float, or double for f64. The lesser of two zeros is -(-x - y), which is -0.0 if one is. */
+#define FLOAT(K, T, V, SIGN)                                                                                           \
     static inline T addf_##K(T a, T b) { return bits_##K(value_##K(a) + value_##K(b)); }                               \
     static inline T subf_##K(T a, T b) { return bits_##K(value_##K(a) - value_##K(b)); }                               \
     static inline T mulf_##K(T a, T b) { return bits_##K(value_##K(a) * value_##K(b)); }                               \
@@ -172,27 +174,24 @@ static inline double reciprocal_root(double a) { return 1 / sqrt(a); }
     static inline T absf_##K(T a) { return (T)(a & ~SIGN); }                                                           \
     static inline T copysign_##K(T a, T b) { return (T)((a & ~SIGN) | (b & SIGN)); }                                   \
     static inline T remf_##K(T a, T b) { return narrow_##K(fmod((double)value_##K(a), (double)value_##K(b))); }        \
-    static inline T fma_##K(T a, T b, T c) {                                                                           \
-        return narrow_##K(fused((double)value_##K(a), (double)value_##K(b), (double)value_##K(c)));                    \
-    }                                                                                                                  \
     static inline T maximumf_##K(T a, T b) {                                                                           \
-        float x = value_##K(a), y = value_##K(b);                                                                      \
+        V x = value_##K(a), y = value_##K(b);                                                                          \
         return x == 0 && y == 0 ? bits_##K(x + y) : x > y || x != x ? a : b;                                           \
     }                                                                                                                  \
     static inline T minimumf_##K(T a, T b) {                                                                           \
-        float x = value_##K(a), y = value_##K(b);                                                                      \
-        return x == 0 && y == 0 ? bits_##K(lesser_zero(x, y)) : x < y || x != x ? a : b;                               \
+        V x = value_##K(a), y = value_##K(b);                                                                          \
+        return x == 0 && y == 0 ? bits_##K(-(-x - y)) : x < y || x != x ? a : b;                                       \
     }                                                                                                                  \
     static inline T maxnumf_##K(T a, T b) {                                                                            \
-        float x = value_##K(a), y = value_##K(b);                                                                      \
+        V x = value_##K(a), y = value_##K(b);                                                                          \
         return y > x || x != x ? b : a;                                                                                \
     }                                                                                                                  \
     static inline T minnumf_##K(T a, T b) {                                                                            \
-        float x = value_##K(a), y = value_##K(b);                                                                      \
+        V x = value_##K(a), y = value_##K(b);                                                                          \
         return y < x || x != x ? b : a;                                                                                \
     }                                                                                                                  \
     static inline T atan2_##K(T a, T b) { return narrow_##K(atan2((double)value_##K(a), (double)value_##K(b))); }      \
-    static inline T powf_##K(T a, T b) { return narrow_##K(pow((double)value_##K(a), (double)value_##K(b))); }         \
+    static inline T powf_##K(T a, T b) { return narrow_##K(power((double)value_##K(a), (double)value_##K(b))); }       \
     MATH(K, T, sqrt, sqrt)                                                                                             \
     MATH(K, T, cbrt, cbrt)                                                                                             \
     MATH(K, T, rsqrt, reciprocal_root)                                                                                 \
@@ -281,12 +280,39 @@ static inline double odd_unsigned(uint64_t value) {
 #define FLOAT_CONVERSIONS(K, T, I, TI, UI, BITS)                                                                       \
     static inline TI fptosi_##K##_##I(T a) { return (TI)saturate_signed((double)value_##K(a), BITS); }                 \
     static inline TI fptoui_##K##_##I(T a) { return (TI)saturate_unsigned((double)value_##K(a), BITS); }               \
-    static inline T sitofp_##I##_##K(TI a) { return narrow_##K(odd_signed(a)); }                                       \
-    static inline T uitofp_##I##_##K(TI a) { return narrow_##K(odd_unsigned((UI)a)); }
+    static inline T sitofp_##I##_##K(TI a) { return from_signed_##K(a); }                                              \
+    static inline T uitofp_##I##_##K(TI a) { return from_unsigned_##K((UI)a); }
 
-FLOAT(f32, uint32_t, F32_SIGN)
-FLOAT(f16, uint16_t, HALF_SIGN)
-FLOAT(bf16, uint16_t, HALF_SIGN)
+/* What is computed in double rounds twice on its way to a narrower format unless it is rounded to odd first. */
+#define NARROW(K, T)                                                                                                   \
+    static inline T from_signed_##K(int64_t a) { return narrow_##K(odd_signed(a)); }                                   \
+    static inline T from_unsigned_##K(uint64_t a) { return narrow_##K(odd_unsigned(a)); }                              \
+    static inline T fma_##K(T a, T b, T c) {                                                                           \
+        return narrow_##K(fused((double)value_##K(a), (double)value_##K(b), (double)value_##K(c)));                    \
+    }
+
+static inline uint64_t from_signed_f64(int64_t a) { return bits_f64((double)a); }
+static inline uint64_t from_unsigned_f64(uint64_t a) { return bits_f64((double)a); }
+static inline uint64_t fma_f64(uint64_t a, uint64_t b, uint64_t c) {
+    return bits_f64(fma(value_f64(a), value_f64(b), value_f64(c)));
+}
+
+NARROW(f32, uint32_t)
+NARROW(f16, uint16_t)
+NARROW(bf16, uint16_t)
+FLOAT(f64, uint64_t, double, F64_SIGN)
+FLOAT(f32, uint32_t, float, F32_SIGN)
+FLOAT(f16, uint16_t, float, HALF_SIGN)
+FLOAT(bf16, uint16_t, float, HALF_SIGN)
+
+static inline uint64_t extf_f32_f64(uint32_t a) { return bits_f64((double)value_f32(a)); }
+static inline uint64_t extf_f16_f64(uint16_t a) { return bits_f64((double)value_f16(a)); }
+static inline uint64_t extf_bf16_f64(uint16_t a) { return bits_f64((double)value_bf16(a)); }
+static inline uint32_t truncf_f64_f32(uint64_t a) { return narrow_f32(value_f64(a)); }
+static inline uint16_t truncf_f64_f16(uint64_t a) { return narrow_f16(value_f64(a)); }
+static inline uint16_t truncf_f64_bf16(uint64_t a) { return narrow_bf16(value_f64(a)); }
+static inline uint64_t bitcast_i64_f64(int64_t a) { return (uint64_t)a; }
+static inline int64_t bitcast_f64_i64(uint64_t a) { return (int64_t)a; }
 
 static inline uint32_t extf_f16_f32(uint16_t a) { return bits_f32(value_f16(a)); }
 static inline uint32_t extf_bf16_f32(uint16_t a) { return bits_f32(value_bf16(a)); }

@@ -10,7 +10,7 @@
 #define STATIC_DESCRIPTOR 0x8000u
 #define FRAME_DESCRIPTOR 0xC000u
 
-enum { KIND_I1, KIND_I8, KIND_I16, KIND_I32, KIND_I64, KIND_INDEX, KIND_F16, KIND_BF16, KIND_F32 };
+enum { KIND_I1, KIND_I8, KIND_I16, KIND_I32, KIND_I64, KIND_INDEX, KIND_F16, KIND_BF16, KIND_F32, KIND_F64 };
 
 struct class_row {
     uint32_t name, where, words, regions, region_count, buffers, buffer_count, queues, queue_count, fifos, fifo_count,

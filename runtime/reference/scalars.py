@@ -1,6 +1,7 @@
 """Scalar operations of the tables: for each, its function of registers.
 
-A register is a Python integer: signed for integers, 0 or 1 for truth values, the bits of a float from 0 on.
+A register is a Python integer: signed for integers, 0 or 1 for truth values, the bits of a float from 0 on, but those
+of an f64 as a signed integer, for they fill the register.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ Function: TypeAlias = Callable[..., int]
 
 def function(row: Scalar) -> Function:
     """Return what an operation computes from its operands."""
+    computes = _function(row)
+    return (lambda *operands: from_bits(computes(*operands), "f64")) if row.result == "f64" else computes
+
+
+def _function(row: Scalar) -> Function:
     name, kinds, result = row.name, row.kinds, row.result
     if name.startswith("cb16."):
         return _of_cb16(name.removeprefix("cb16."), kinds, result)
@@ -52,7 +58,7 @@ def to_bits(value: int, kind: str) -> int:
 
 def from_bits(pattern: int, kind: str) -> int:
     """Return bits as a register holds them."""
-    return pattern if kind in FLOATS else integers.wrapper(BITS[kind])(pattern)
+    return pattern if kind in FLOATS and kind != "f64" else integers.wrapper(BITS[kind])(pattern)
 
 
 def _comparison(predicate: str, kind: str) -> Function:

@@ -17,8 +17,8 @@ from ...operations.dsd_table import OPERATIONS
 from ...operations.tile_functions import FUNCTIONS
 from .format import DROPS_DATA
 
-KINDS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32")
-"""Kinds of scalars, by number.
+KINDS = ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32", "f64")
+"""Kinds of scalars, by number; f64 is one of cores of chips alone.
 
 A register is 64 bits wide. It holds an integer sign-extended, a truth value as 0 or 1, and a float as its bits with
 zeros above them.
@@ -30,7 +30,7 @@ KIND = {kind: number for number, kind in enumerate(KINDS)}
 
 INTEGERS = KINDS[:6]
 FLOATS = KINDS[6:]
-BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64, "f16": 16, "bf16": 16, "f32": 32}
+BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 
 CONTROL = (
     "invalid",
@@ -254,12 +254,16 @@ def _scalars() -> Iterator[Scalar]:
                 yield Scalar(_short(name, kind, integer), name, (kind,), integer)
             for name in ("arith.sitofp", "arith.uitofp"):
                 yield Scalar(_short(name, integer, kind), name, (integer,), kind)
-        if kind != "f32":
-            yield Scalar(_short("arith.extf", kind, "f32"), "arith.extf", (kind,), "f32")
-            yield Scalar(_short("arith.truncf", "f32", kind), "arith.truncf", ("f32",), kind)
+    for source in FLOATS:
+        for result in FLOATS:
+            if BITS[source] < BITS[result]:
+                yield Scalar(_short("arith.extf", source, result), "arith.extf", (source,), result)
+            elif BITS[source] > BITS[result]:
+                yield Scalar(_short("arith.truncf", source, result), "arith.truncf", (source,), result)
     for source in KINDS:
         for result in KINDS:
-            if source != result and BITS[source] == BITS[result] and (source in FLOATS or result in FLOATS):
+            floats = source in FLOATS or result in FLOATS
+            if floats and source != result and BITS[source] == BITS[result] and "index" not in (source, result):
                 yield Scalar(_short("arith.bitcast", source, result), "arith.bitcast", (source,), result)
     for name, signature in cb16.FUNCTIONS.items():
         for integer in INTEGERS if "i" in signature else ("i16",):

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-FLOATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "cb16": (10, -41, 20), "f32": (24, -126, 127)}
+FLOATS = {
+    "f16": (11, -14, 15), "bf16": (8, -126, 127), "cb16": (10, -41, 20), "f32": (24, -126, 127),
+    "f64": (53, -1022, 1023),
+}  # fmt: skip
 """Precision in bits, smallest and largest exponent of normal numbers."""
 HALVES = ("f16", "bf16", "cb16")
 
@@ -227,6 +230,8 @@ def to_bits(value: Any, kind: str) -> int:
         return struct.unpack("<H", struct.pack("<e", value))[0]
     if kind == "f32":
         return struct.unpack("<I", struct.pack("<f", value))[0]
+    if kind == "f64":
+        return struct.unpack("<Q", struct.pack("<d", value))[0]
     return value & (0xFFFF if kind == "i16" else 0xFFFFFFFF)
 
 
@@ -251,6 +256,8 @@ def from_bits(bits: int, kind: str) -> float | int:
         return struct.unpack("<e", struct.pack("<H", bits))[0]
     if kind == "f32":
         return struct.unpack("<f", struct.pack("<I", bits))[0]
+    if kind == "f64":
+        return struct.unpack("<d", struct.pack("<Q", bits))[0]
     return signed(bits, 16 if kind == "i16" else 32)
 
 

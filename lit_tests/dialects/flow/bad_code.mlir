@@ -189,11 +189,11 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: an argument of function @f cannot be of type f64; use f16, bf16, f32, i1, i8, i16, i32, i64 or index{{$}}
+// CHECK: error: an argument of function @f cannot be of type f80; use f16, bf16, f32, i1, i8, i16, i32, i64 or index{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
-    flow.func @f(%x: f64) -> (f64) {
-      flow.return %x : f64
+    flow.func @f(%x: f80) -> (f80) {
+      flow.return %x : f80
     }
   }
 }

@@ -13,6 +13,8 @@ from ..scalar_oracle import agree, expected, kinds_of
 
 PLACES = {row.mnemonic: place for place, row in enumerate(SCALARS)}
 EDGES = {
+    "f64": [0, 1, (1 << 52) - 1, 1 << 52, 0x3FF << 52, 0x3FF << 52 | 1, 0x400921FB54442D18, 0x40862E42FEFA39EF,
+            0x41E << 52, 0x433 << 52 | 1, 0x43E << 52, 0x7FEFFFFFFFFFFFFF, 0x7FF << 52, 0x7FF8 << 48 | 0x123],
     "f32": [0, 1, 0x7FFFFF, 0x800000, 0x3F800000, 0x3FC00000, 0x3FFFFFFF, 0x40490FDB, 0x42B17218, 0x4B000001,
             0x4F000000, 0x5F000000, 0x7F7FFFFF, 0x7F800000, 0x7FC00123],
     "f16": [0, 1, 0x3FF, 0x400, 0x3C00, 0x3E00, 0x3C01, 0x4248, 0x5BFF, 0x7800, 0x7BFF, 0x7C00, 0x7E55],
@@ -26,7 +28,7 @@ def patterns(kind: str) -> list[int]:
     if kind == "i1":
         return [0, 1]
     if kind in EDGES:
-        bits = 32 if kind == "f32" else 16
+        bits = 16 if kind == "cb16" else BITS[kind]
         return [pattern | sign for pattern in EDGES[kind] for sign in (0, 1 << (bits - 1))]
     bits = BITS[kind]
     values = [0, 1, 2, 3, bits - 1, bits, bits + 1, (1 << (bits - 1)) - 1, 1 << (bits - 1), 1 << (bits // 2)]
@@ -45,7 +47,7 @@ def cases(row: Scalar) -> list[tuple[int, ...]]:
 
 
 def register(bits: int, kind: str) -> int:
-    return bits if kind in FLOATS or kind == "i1" else oracle.signed(bits, BITS[kind])
+    return bits if BITS[kind] < 64 and (kind in FLOATS or kind == "i1") else oracle.signed(bits, BITS[kind])
 
 
 def run(row: Scalar, operands: tuple[int, ...]) -> int:
