@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.context import Context
 from xdsl.dialects import scf
@@ -58,8 +58,9 @@ class DsrAllocatePass(ModulePass):
     its registers until it has ended, and nothing is loaded there meanwhile; its settings move to the loads of its
     fabric operands (DSD-182, DSD-194).
 
-    Registers that the program names itself are left alone, those it leaves open are numbered. A file with too few
-    registers is an error that names what is live.
+    Registers that the program names itself are left alone, those it leaves open are numbered. A descriptor beside such
+    a register in one operation has a load of its own, open and `implicit`, and is loaded like any other instead. A file
+    with too few registers is an error that names what is live.
     """
 
     name = "dsr-allocate"
@@ -79,6 +80,18 @@ class DsrAllocatePass(ModulePass):
 def _is_open(value: SSAValue) -> bool:
     """Return True if a value is a register without a number."""
     return isinstance(value.type, dsr.RegisterType) and value.type.number is None
+
+
+def _is_left_open(value: SSAValue) -> bool:
+    """Return True if a value is a register that the program names and leaves open."""
+    users = [use.operation for use in value.uses]
+    extends = isinstance(value.owner, dsr.GetXdsrOp | dsr.GetSrOp) and bool(users)
+    return _is_open(value) and not any(map(_is_own, users if extends else [value.owner]))
+
+
+def _is_own(op: object) -> bool:
+    """Return True for the open load of a descriptor beside registers, which names none."""
+    return isinstance(op, dsr.LoadOp) and op.implicit is not None and _is_open(op.result)
 
 
 def _sizes(program: wse.ProgramOp) -> dict[File, int]:
@@ -149,11 +162,15 @@ class _Allocation:
             demands: list[tuple[int, tuple[Demand, ...]]] = []
             microthreads: list[tuple[int, int]] = []
             for number, op in enumerate(items):
-                if isinstance(op, dsd.DescriptorOperation):
+                if isinstance(op, dsd.DsdOperation):
                     wanted = [
-                        replace(demand, descriptor=numbers.setdefault((operand, _settings(op, operand)), len(numbers)))
-                        for operand, demand in _demands(op)
+                        replace(
+                            each.demand, descriptor=numbers.setdefault((each.descriptor, each.settings), len(numbers))
+                        )
+                        for each in _wanted(op)
                     ]
+                    if not wanted and not isinstance(op, dsd.DescriptorOperation):
+                        continue
                     demands.append((number, tuple(wanted)))
                     if op.settings is not None and op.settings.microthread is not None:
                         microthreads.append((number, op.settings.microthread))
@@ -254,22 +271,34 @@ def _by_member(plan: Plan) -> dict[str, _Written]:
     return written
 
 
-def _demands(op: dsd.DescriptorOperation) -> Iterator[tuple[SSAValue, Demand]]:
-    """Yield the operands that are descriptors, with what each needs."""
+class _Wanted(NamedTuple):
+    """An operand that has to be loaded."""
+
+    position: int
+    descriptor: SSAValue
+    settings: dsd.AsyncAttr | None
+    """Those that its load has."""
+    demand: Demand
+
+
+def _wanted(op: dsd.DsdOperation) -> Iterator[_Wanted]:
+    """Yield the operands that are descriptors, beside registers those with an open load of their own."""
     for position, operand in enumerate(op.table_operands):
-        type = operand.type
-        if not isinstance(type, dsd.DescriptorType):
-            continue
-        file: File = "dest" if position == 0 else "src0" if position == 1 else "src1"
-        if position == 1 and isinstance(type, dsd.FifoType):
-            file = "src1"  # The only source file that holds FIFOs (DSR-011).
-        strides = dsr.needed_stride_registers(operand) if isinstance(type, dsd.Mem4dType) else 0
-        yield operand, Demand(operand, file, dsr.needs_xdsr(type), strides)
-
-
-def _settings(op: dsd.DescriptorOperation, operand: SSAValue) -> dsd.AsyncAttr | None:
-    """Return the settings that the load of an operand has: those of its operation, if it is a fabric descriptor."""
-    return op.settings if isinstance(operand.type, dsd.FabricDescriptorType) else None
+        settings, descriptor = None, operand
+        if _is_own(operand.owner):
+            load = cast(dsr.LoadOp, operand.owner)
+            descriptor, settings = load.descriptor, load.asynchronous
+            file = cast(File, load.register.file())
+        else:
+            file: File = "dest" if position == 0 else "src0" if position == 1 else "src1"
+            if position == 1 and isinstance(operand.type, dsd.FifoType):
+                file = "src1"  # The only source file that holds FIFOs (DSR-011).
+            if isinstance(operand.type, dsd.FabricDescriptorType):
+                settings = op.settings
+        type = descriptor.type
+        if isinstance(type, dsd.DescriptorType):
+            strides = dsr.needed_stride_registers(descriptor) if isinstance(type, dsd.Mem4dType) else 0
+            yield _Wanted(position, descriptor, settings, Demand(descriptor, file, dsr.needs_xdsr(type), strides))
 
 
 def _is_invariant(loop: object, descriptor: object) -> bool:
@@ -285,15 +314,15 @@ def _is_invariant(loop: object, descriptor: object) -> bool:
 
 def _write(written: _Written, items: Sequence[Operation]) -> None:
     """Insert the loads of a body, whose operations and loops are `items`, and put its operations on their registers."""
-    reader: dict[int, tuple[dsd.DescriptorOperation, SSAValue]] = {}
-    """The first operation that reads each load, and the descriptor that it reads."""
+    reader: dict[int, tuple[dsd.DsdOperation, _Wanted]] = {}
+    """The first operation that reads each load, and which operand that is."""
     for number, loads in written.operands:
-        op = cast(dsd.DescriptorOperation, items[number])
-        for load, (operand, _) in zip(loads, _demands(op), strict=True):
-            reader.setdefault(load, (op, operand))
+        op = cast(dsd.DsdOperation, items[number])
+        for load, wanted in zip(loads, _wanted(op), strict=True):
+            reader.setdefault(load, (op, wanted))
     values: list[SSAValue] = []
     for load, (before, registers) in enumerate(written.loads):
-        op, descriptor = reader[load]
+        op, (_, descriptor, settings, _) = reader[load]
         type = cast(dsd.DescriptorType, descriptor.type)
         (file, number), *extensions = registers
         gets = [_get(register) for register in extensions]
@@ -303,7 +332,7 @@ def _write(written: _Written, items: Sequence[Operation]) -> None:
             cast("type[dsr.DescriptorRegisterType]", _FILES[file]).get(type.element_type, number),
             xdsr=extras.pop(0) if dsr.needs_xdsr(type) else None,
             srs=extras,
-            asynchronous=_settings(op, descriptor),
+            asynchronous=settings,
             implicit=True,
         )
         for inserted in (*gets, new):
@@ -312,25 +341,43 @@ def _write(written: _Written, items: Sequence[Operation]) -> None:
         values.append(new.result)
     read = dict(written.operands)
     for number, op in enumerate(items):
-        if not isinstance(op, dsd.DescriptorOperation):
-            continue
-        loaded = iter(read.get(number, ()))
-        operands = [
-            values[next(loaded)] if isinstance(operand.type, dsd.DescriptorType) else operand
-            for operand in op.table_operands
-        ]
-        new = dsr.OPERATIONS[op.definition.name](
-            operands[0],
-            operands[1:],
-            index=op.index,
-            asynchronous=op.asynchronous,
-            with_result=op.result is not None,
-            fp16=op.fp16,
-            drops_data=op.drops_data is not None,
-        )
-        new.attributes.update(op.attributes)
-        new.location = op.location
-        Rewriter.replace_op(op, new)
+        loaded = [values[load] for load in read.get(number, ())]
+        if isinstance(op, dsd.DescriptorOperation):
+            _put_on_registers(op, loaded)
+        elif isinstance(op, dsd.DsdOperation):
+            for (position, *_), value in zip(_wanted(op), loaded, strict=True):
+                _reload(op, op.table_operands[position], value)
+
+
+def _put_on_registers(op: dsd.DescriptorOperation, loaded: Iterable[SSAValue]) -> None:
+    """Replace an operation on descriptors by one on the registers that they are loaded into."""
+    values = iter(loaded)
+    operands = [
+        next(values) if isinstance(operand.type, dsd.DescriptorType) else operand for operand in op.table_operands
+    ]
+    new = dsr.OPERATIONS[op.definition.name](
+        operands[0],
+        operands[1:],
+        index=op.index,
+        asynchronous=op.asynchronous,
+        with_result=op.result is not None,
+        fp16=op.fp16,
+        drops_data=op.drops_data is not None,
+    )
+    new.attributes.update(op.attributes)
+    new.location = op.location
+    Rewriter.replace_op(op, new)
+
+
+def _reload(op: dsd.DsdOperation, operand: SSAValue, value: SSAValue) -> None:
+    """Put a load that has been planned in the place of an operand's own one, which is removed."""
+    own = cast(dsr.LoadOp, operand.owner)
+    extensions = own.operands[1:]
+    op.operands[list(op.operands).index(operand)] = value
+    for unused in (own, *(cast(Operation, extension.owner) for extension in extensions)):
+        if not any(result.uses for result in unused.results):
+            unused.detach()
+            unused.erase()
 
 
 def _get(register: Register) -> Operation:
@@ -359,7 +406,7 @@ def _number_open_registers(program: wse.ProgramOp, mistakes: Mistakes) -> None:
     Two that are in use at the same time get different numbers. A register is in use from its load to the last
     operation that takes it, and until that has ended if it is asynchronous.
     """
-    if not any(_is_open(result) for op in walk(program) for result in op.results):
+    if not any(_is_left_open(result) for op in walk(program) for result in op.results):
         return
     leaders = _with_bodies_of_their_own(program)
     reader = ProgramReader(program)
@@ -386,7 +433,7 @@ def _with_bodies_of_their_own(program: wse.ProgramOp) -> list[wse.PeOp]:
         for name, member in codes[0].members.items():
             home = bodies.home(member)
             if home not in has_open:
-                has_open[home] = any(_is_open(result) for inner in walk(home) for result in inner.results)
+                has_open[home] = any(_is_left_open(result) for inner in walk(home) for result in inner.results)
             if has_open[home] and home.parent_op() not in own:
                 own_body(member, bodies)
                 for code in codes[1:]:
@@ -398,7 +445,7 @@ def _number_open_registers_of(code: PeCode, sizes: dict[File, int], mistakes: Mi
     named = _named_registers(code)
     values: dict[File, list[SSAValue]] = {}
     for op in code.register_makers:
-        for result in filter(_is_open, op.results):
+        for result in filter(_is_left_open, op.results):
             values.setdefault(cast(File, cast(dsr.RegisterType, result.type).file()), []).append(result)
     if not values:
         return
