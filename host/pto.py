@@ -540,7 +540,8 @@ def _findings(program: Program, machine: Machine, found: Sequence[Finding]) -> t
     met = list(machine.chip.findings)
     known = {(finding.code, finding.location) for finding in met}
     met += [finding for finding in found if (finding.code, finding.location) not in known]
-    return tuple(once_each((replace(finding, arch=arch) for finding in met), OF_THE_CHIP))
+    # Both vector cores may meet the same.
+    return tuple(once_each(dict.fromkeys(replace(finding, arch=arch) for finding in met), OF_THE_CHIP))
 
 
 def _statistics(program: Program, machine: Machine, trace: Trace | None) -> dict[str, Any]:

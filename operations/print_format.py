@@ -24,6 +24,11 @@ CONVERSIONS: dict[str, str] = {
 """How each conversion prints its operand."""
 
 
+def assertion_message(text: str, value: int) -> str:
+    """Return the message of an assertion with its value: `{u}` as a number of 16 bits without sign, `{d}` as it is."""
+    return text.replace("{u}", str(value & 0xFFFF)).replace("{d}", str(value))
+
+
 @lru_cache(maxsize=1024)
 def split_format(text: str) -> tuple[tuple[str, ...], tuple[Conversion, ...]]:
     """Split a format into the texts around the conversions, and the conversions: one text more than those.

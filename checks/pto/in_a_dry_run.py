@@ -16,9 +16,11 @@ from .hazard import Hazard
 
 CODES = (
     "accumulator-pitch",
+    "leftover-flag",
     "narrow-tile",
     "outside-tensor",
     "shape-mismatch",
+    "split-mismatch",
     "unset-flag",
     "unwritten-tile",
 )

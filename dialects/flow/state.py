@@ -5,9 +5,17 @@ Nothing here knows how that is kept.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, StringAttr, SymbolRefAttr, i16, i32, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, StringAttr, SymbolRefAttr, i1, i16, i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -106,13 +114,21 @@ class AssertOp(AssertOperation):
 
     ```
     flow.assert %condition, "the index is in range"
-    flow.assert %other, "table {u} is out of range", %table
+    flow.assert %other, "table {u} is out of range", %table : i16
     ```
 
-    `{u}` in the message stands for the value, if one is given, as an unsigned number.
+    `{u}` in the message stands for the value, if one is given, as an unsigned number of 16 bits; `{d}` for one of 64
+    with its sign.
     """
 
     name = "flow.assert"
+    condition = operand_def(i1)
+    value = opt_operand_def(IntegerType)
+    assembly_format = "$condition `,` $message (`,` $value^ `:` type($value))? attr-dict"
+
+    def verify_(self) -> None:
+        if self.value is not None and self.value.type not in (i16, i64):
+            raise VerifyException(f"flow.assert shows a value of type {self.value.type}; use i16 or i64")
 
 
 @irdl_op_definition

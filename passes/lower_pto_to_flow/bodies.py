@@ -457,9 +457,7 @@ class KernelLowering:
 
     def _valid_extent(self, valid: Number, whole: int) -> Number:
         """Return a number of valid rows or columns, checked against the tile."""
-        self.emitter.at_most(
-            valid, whole, f"valid rows and columns stay within the tile, which has {whole} of them here"
-        )
+        self.emitter.at_most(valid, whole, "valid rows and columns stay within the tile; correct them", "one of them")
         return valid
 
     def _space(self, op: Operation, tile: TileBufType) -> str:

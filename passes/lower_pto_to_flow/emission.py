@@ -180,16 +180,24 @@ class Emitter:
 
     # Checks ------------------------------------------------------------------------------------
 
-    def at_most(self, number: Number, limit: Number, message: str) -> None:
-        """Assert at run time that a number is between 0 and a limit; constants are not checked."""
+    def at_most(self, number: Number, limit: Number, message: str, what: str = "it") -> None:
+        """Assert at run time that a number, which is `what` in the error, is between 0 and a limit; constants are not
+        checked."""
         if isinstance(number, int) and isinstance(limit, int):
             return
-        self.append(flow.AssertOp(self.compare(number, limit, "ule"), message))
+        if isinstance(number, int):
+            shown, said = limit, f"{message} ({what} is {number}, above {{d}})"
+        else:
+            above = f", not 0 to {limit}" if isinstance(limit, int) else ""
+            shown, said = number, f"{message} ({what} is {{d}}{above})"
+        self.append(flow.AssertOp(self.compare(number, limit, "ule"), said, self.value(shown)))
 
     def equal(self, number: Number, other: Number, message: str) -> None:
         """Assert at run time that two numbers are equal; constants are not checked."""
         if not (isinstance(number, int) and isinstance(other, int)):
-            self.append(flow.AssertOp(self.compare(number, other), message))
+            first, second = (other, number) if isinstance(number, int) else (number, other)
+            than = f", not {second}" if isinstance(second, int) else " there, and another here"
+            self.append(flow.AssertOp(self.compare(number, other), f"{message} (it is {{d}}{than})", self.value(first)))
 
     def product(self, numbers: Sequence[Number]) -> Number:
         """Return the product of numbers."""
@@ -206,11 +214,11 @@ class Emitter:
     def within(self, offset: Number, extent: Number, whole: Number, message: str) -> None:
         """Assert at run time that a part stays within the whole."""
         # The sum of two numbers that are not above the whole does not overflow.
-        for number in (offset, extent):
+        for what, number in (("the offset", offset), ("the extent", extent)):
             if isinstance(number, SSAValue):
-                self.at_most(number, whole, message)
+                self.at_most(number, whole, message, what)
         if offset != 0 or isinstance(extent, int):
-            self.at_most(self.add(offset, extent), whole, message)
+            self.at_most(self.add(offset, extent), whole, message, "the end")
 
     def _twofold(self, kind: type[arith.SignlessIntegerBinaryOperation], left: Number, right: Number) -> SSAValue:
         operands = (self.value(left), self.value(right))

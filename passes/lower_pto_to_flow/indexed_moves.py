@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects.builtin import BoolAttr, UnitAttr, i32, i64
+from xdsl.ir import SSAValue
 
 from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
@@ -141,6 +142,11 @@ def _places(
     across = scratch.view(i64, (1, columns), (1, room[1]))
     emitter.apply("copy", numbers, [by_row])
     bound(numbers, height)
+    if outside not in ("clamp", "wrap", "zero", "skip"):
+        # The error about a place would count elements.
+        last = emitter.subtract(height, 1)
+        largest = _extreme(kernel, scratch, numbers, "row_maximum")
+        emitter.at_most(largest, last, f"every row of {op.name} is in its tensor", "one of them")
     emitter.apply("count", across, [emitter.constant(0), emitter.constant(1)])
     emitter.apply("multiply", numbers, [numbers, emitter.value(width)])
     emitter.apply("add", places, [numbers, across])
@@ -308,16 +314,21 @@ def _check_lengths(
     kernel: Instructions, op: InstructionOp, scratch: Scratch, lengths: View, source: View, place: int
 ) -> None:
     """Assert at run time that no length is negative, or larger than a row of its tile."""
-    emitter = kernel.emitter
-    turned = replace(lengths, extents=lengths.extents[::-1], strides=lengths.strides[::-1])
     for function in ("row_minimum", "row_maximum"):
-        found = scratch.view(i64, (1, 1), (1, 1))
-        emitter.apply("fill", found, [emitter.constant(0)])
-        emitter.apply(function, found, [turned])
-        emitter.at_most(
-            emitter.make(flow.TileGetOp(emitter.tile(found), i64)), source.extents[1],
-            f"no length in src{place}Idx of {op.name} is above the valid columns of src{place}",
+        kernel.emitter.at_most(
+            _extreme(kernel, scratch, lengths, function), source.extents[1],
+            f"no length in src{place}Idx of {op.name} is above the valid columns of src{place}", "one of them",
         )  # fmt: skip
+
+
+def _extreme(kernel: Instructions, scratch: Scratch, column: View, function: str) -> SSAValue:
+    """Return the least or largest number of a column, 0 if it has no rows; `function` says which."""
+    emitter = kernel.emitter
+    turned = replace(column, extents=column.extents[::-1], strides=column.strides[::-1])
+    found = scratch.view(i64, (1, 1), (1, 1))
+    emitter.apply("fill", found, [emitter.constant(0)])
+    emitter.apply(function, found, [turned])
+    return emitter.make(flow.TileGetOp(emitter.tile(found), i64))
 
 
 def count_bytes(kernel: Instructions, op: InstructionOp) -> None:

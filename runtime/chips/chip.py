@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..places import Array
-from ..tables.format import NONE, Tables
+from ..tables.format import EXPORT_FUNCTION, NONE, Tables
 
 
 class Side(NamedTuple):
@@ -86,6 +86,12 @@ class Chip:
     def text(self, row: int) -> str:
         """Return a string."""
         return self.tables.strings[int(row)]
+
+    def task_name(self, row: int) -> str:
+        """Return the name of a task as the host knows it: a kernel may have another in the program."""
+        exports = self.tables["exports"]
+        known = exports["name"][(exports["type"] == EXPORT_FUNCTION) & (exports["row"] == row)]
+        return self.text(known[0] if len(known) else self.tables["tasks"]["name"][row])
 
     def class_name(self, number: int) -> str:
         """Return the name of a class."""

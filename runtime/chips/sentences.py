@@ -8,7 +8,7 @@ from typing import Any
 
 from ...diagnostics.errors import LoomError
 from ...diagnostics.findings import Findings
-from ...targets.wavelets import WORD_MASK
+from ...operations.print_format import assertion_message
 from ..places import Array
 from .chip import Chip, Spaces
 from .records import MAX_TILE_ELEMENTS, SUBJECT_VALUES, Code
@@ -38,12 +38,12 @@ def error(chip: Chip, spaces: Spaces, record: Any, step_limit: int | None) -> Lo
         case Code.ASSERTION:
             message = chip.tables["messages"][values[0]]
             text = chip.text(message["text"])
-            shown = text.replace("{u}", str(values[1] & WORD_MASK)) if message["shows_value"] else text
+            shown = assertion_message(text, values[1]) if message["shows_value"] else text
             return LoomError(f"the assertion fails on {place}: {shown}", where)
         case Code.FAILURE:
             return LoomError(chip.text(chip.tables["messages"]["text"][values[0]]), where)
         case Code.STEP_LIMIT:
-            task = chip.text(chip.tables["tasks"]["name"][values[0]])
+            task = chip.task_name(values[0])
             return LoomError(
                 f"the program runs past its step limit of {step_limit} in @{task} on {place}; raise the limit, or look "
                 "for a loop or a task that never ends", where,

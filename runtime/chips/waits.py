@@ -38,7 +38,7 @@ def waits(
 
 def _at_rest(chip: Chip, wait: Waiting) -> wait_graph.Wait:
     """Return the wait of a core for a number in shared memory that nothing changes any more."""
-    task = chip.text(chip.tables["tasks"]["name"][wait.task])
+    task = chip.task_name(wait.task)
     place = chip.where(wait.where)
     text = (
         f"@{task} waits for a signal{f' ({place})' if place else ''}, which is {wait.found} where it is compared with "
@@ -107,6 +107,7 @@ class _End:
         return channel_remedies.Counts(
             chip.text(record["name"]), int(record["depth"]), min(min(row.waited) for row in rows),
             min(min(row.released) for row in rows), any(_lost(chip, number, row) for row in rows),
+            sum(sum(row.acquired) - sum(row.committed) for row in rows),
         )  # fmt: skip
 
     def explanation(self, places: Array, units: str) -> str | None:
@@ -120,7 +121,7 @@ def lacks(chip: Chip, wait: Waiting, counts: ChannelCounts) -> str:
     producer, consumer = chip.sides[wait.channel]
     many = consumer.many if wait.action == "wait" else producer.many
     member = int(chip.column.ravel()[wait.unit]) if many else 0
-    name, task = chip.text(channel["name"]), chip.text(chip.tables["tasks"]["name"][wait.task])
+    name, task = chip.text(channel["name"]), chip.task_name(wait.task)
     place = chip.where(wait.where)
     where = f" ({place})" if place else ""
     pushed, popped, freed = (by_lane(each) for each in (counts.committed, counts.waited, counts.released))

@@ -19,12 +19,16 @@ class Counts:
     freed: int
     lost: bool = False
     """True if frees have returned fewer credits than are due."""
+    unpushed: int = 0
+    """Slots that the producer has taken and not pushed."""
 
 
 def remedy(waited: Counts, others: Iterable[Counts]) -> str:
     """Return what to do about units that wait for slots, or entries, of a channel, beside others with the same ends."""
     if waited.lost:
         return "free each entry before the next pop: a later free may return no credit"
+    if waited.unpushed:
+        return f"{waited.unpushed} slots of channel @{waited.name} were taken and not pushed: push each slot"
     held = waited.popped - waited.freed
     if held < waited.depth:
         return "let one of them push before it pops, or give the channel more slots"

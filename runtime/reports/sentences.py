@@ -11,6 +11,7 @@ import numpy as np
 
 from ...diagnostics.errors import LoomError
 from ...operations import float_exceptions
+from ...operations.print_format import assertion_message
 from ...targets.wavelets import PORTS, WORD_MASK
 from ..fabric.classes import areas_of, words_in_use
 from ..fabric.model import Fabric
@@ -170,7 +171,7 @@ def _assertion(of: Subject) -> str:
     row, value = of.values[:2]
     text = of.text("messages", row, "text")
     if of.tables["messages"]["shows_value"][row]:
-        text = text.replace("{u}", str(value & WORD_MASK))
+        text = assertion_message(text, value)
     return f"the assertion fails on {of.here}: {text}"
 
 

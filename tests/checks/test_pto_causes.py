@@ -81,6 +81,10 @@ def test_remedies_of_channels() -> None:
     assert remedy(Counts("c", 4, 2, 0), []).startswith("let one of them push before it pops")
     assert remedy(Counts("c", 4, 4, 0, lost=True), []).startswith("free each entry before the next pop")
     assert "use more slots" in remedy(Counts("c", 4, 8, 4), [Counts("d", 4, 8, 8)])
+    assert (
+        remedy(Counts("c", 4, 0, 0, unpushed=4), [])
+        == "4 slots of channel @c were taken and not pushed: push each slot"
+    )
 
 
 @pytest.mark.slow

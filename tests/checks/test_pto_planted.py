@@ -59,3 +59,26 @@ def _is_found_in_a_run(text: str, arch: Behavior) -> bool:
         return any(found.severity != "note" for found in pto.run(text, arch=arch).findings)
     except LoomError:
         return True
+
+
+@pytest.mark.parametrize("arch", ["a2a3", "a5"])
+def test_ends_that_disagree_are_found_in_a_run(arch: Behavior) -> None:
+    """How entries are split is found by whoever only runs the program, too."""
+    text = (EXAMPLES / "both_directions.pto").read_text()
+    wrong = text.replace("tpop_from_aic {id = 0, split = 2}", "tpop_from_aic {id = 0, split = 1}")
+    findings = [found for found in pto.run(wrong, arch=arch).findings if found.code == "split-mismatch"]
+    assert len(findings) == 1 and "is popped with split = 1, but pushed with split = 2" in findings[0].message
+
+
+def test_names_are_those_of_the_text() -> None:
+    """Kernels are called as the text does, also where the fabric has something of that name; so are tiles."""
+    text = (EXAMPLES / "both_directions.pto").read_text()
+    hangs = re.sub(r"  func.func @both_directions.*?\n  }\n", "", text, flags=re.DOTALL)
+    hangs = hangs.replace("scf.for %tile = %c0 to %c512", "scf.for %tile = %c64 to %c512", 1)
+    with pytest.raises(LoomError, match="@cube waits to pop entry 7") as caught:
+        pto.run(hangs, arch="a2a3")
+    assert "_kernel" not in str(caught.value)
+    unwritten = text.replace(
+        "pto.tload ins(%c_part : !pto.partition_tensor_view<32x32xf32>) outs(%c_half : !half_c)", ""
+    )
+    assert "the tile %c_half in bytes" in " ".join(str(found) for found in check(unwritten, "a2a3"))

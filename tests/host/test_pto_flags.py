@@ -81,6 +81,16 @@ def test_a_flag_that_nothing_sets() -> None:
     assert "AIV0 waits for a flag of PIPE_V to PIPE_MTE3" in codes["unset-flag"]
 
 
+def test_a_flag_that_is_left_set() -> None:
+    """The last wait is missing: the flag is still set when the next kernel waits for it."""
+    text = kernel(rounds=3)
+    before, wait, behind = text.rpartition('pto.wait_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]')
+    assert wait and check(text) == []
+    (finding,) = check(before + behind)
+    assert (finding.code, finding.severity) == ("leftover-flag", "warning")
+    assert "AIV0 ends with flag 0 of PIPE_MTE3 to PIPE_V set once more than it is waited for" in finding.message
+
+
 def events(text: str) -> str:
     """Return a kernel with events between kinds of operations instead of flags between pipelines."""
     kinds = {"MTE2": "TLOAD", "V": "TVEC", "MTE3": "TSTORE_VEC"}

@@ -186,8 +186,8 @@ def test_python_files_are_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_kernels_from_stdin(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for text, status, said in (
-        (TEXT, 0, "-: nothing found"),
-        (TEXT.replace("tadd", "taddd"), 1, "<text>:13:7: error: operation pto.taddd"),
+        (TEXT, 0, "stdin: nothing found"),
+        (TEXT.replace("tadd", "taddd"), 1, "stdin:13:7: error: operation pto.taddd"),
         ("", 1, "there is no operation; write"),
     ):
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))

@@ -351,3 +351,8 @@ def test_indices_outside_are_errors() -> None:
     places[0, 0] = ROWS * COLUMNS
     with pytest.raises(Exception, match=r"index 128 of pto\.tgather is not one of 0 to 127, the elements"):
         run(CASES["tgather"][0], A, places, WHOLE)
+    rows = np.minimum(ROWS_OF_TABLE, len(TABLE) - 1)
+    rows[0, -1] = last = len(TABLE) + 3
+    message = rf"every row of pto\.mgather is in its tensor \(one of them is {last}, not 0 to {len(TABLE) - 1}\)"
+    with pytest.raises(Exception, match=message):
+        run(mgather("row", "undefined"), TABLE, rows, WHOLE)

@@ -16,6 +16,8 @@ class Entry:
     pushed: list[int] = field(default_factory=list[int])
     contents: list[object] = field(default_factory=list[object])
     shapes: list[tuple[int | None, ...]] = field(default_factory=list[tuple[int | None, ...]])
+    splits: list[int | None] = field(default_factory=list[int | None])
+    """How each push says that the entry is split; None for tensors and signals."""
     signal: int | None = None
 
 

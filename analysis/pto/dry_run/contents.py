@@ -95,8 +95,9 @@ class Contents:
         """Note that an unknown place may have been written."""
         self._is_lost = True
 
-    def read(self, op: Operation, tile: Tile) -> object:
-        """Return the signature of the contents of a tile, None if unknown; report a tile that nothing has written."""
+    def read(self, op: Operation, tile: Tile, name: str | None = None) -> object:
+        """Return the signature of the contents of a tile, None if unknown; report a tile that nothing has written, by
+        its name in the text."""
         region = tile.region()
         if region is None:
             return None
@@ -111,12 +112,13 @@ class Contents:
         if found is None and self._is_lost:
             return None
         if found is None:
+            which = "the tile" if name is None else f"the tile %{name}"
             what = "pushed" if "push" in op.name else "stored" if op.name == "pto.tstore" else "read"
             self._trace.report(
                 Problem(
                     "unwritten-tile",
                     op,
-                    f"the tile in bytes {low} to {high - 1} of '{tile.space.value}' is {what} on "
+                    f"{which} in bytes {low} to {high - 1} of '{tile.space.value}' is {what} on "
                     f"{self._trace.cores[self._core].name}, but nothing has written there; load or compute it before",
                     may=what == "read",
                     core=self._core,

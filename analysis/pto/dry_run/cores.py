@@ -52,6 +52,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
                 # One name may be a pointer of one kernel and a number of another, which a run refuses.
                 given.append(value if isinstance(value, Pointer) == isinstance(argument.type, PtrType) else None)
             yield from self.function(function, given)
+        self._check_flags()
 
     def function(self, function: FuncOp, arguments: Sequence[Any]) -> Waiting:
         """Execute a function; raises Undecided for one of several blocks."""

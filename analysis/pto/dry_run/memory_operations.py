@@ -204,7 +204,7 @@ class MemoryOperations(CoreState):
                 continue
             if isinstance(value, Tile):
                 accesses.append(Access(self.memory.name(value), value.region(), False))
-                contents.append(self.memory.read(op, value))
+                contents.append(self.memory.read(op, value, operand.name_hint))
             elif isinstance(value, View):
                 region = value.region()
                 accesses.append(Access(value.array, region, False))
@@ -367,7 +367,7 @@ class MemoryOperations(CoreState):
     def _print(self, op: TPrintOp) -> None:
         value = self.values.get(op.src)
         if isinstance(value, Tile):
-            self.memory.read(op, value)
+            self.memory.read(op, value, op.src.name_hint)
 
     def _reserve(self, op: ReserveBufferOp | ImportReservedBufferOp) -> None:
         reserved = reservation_of(op.addr)

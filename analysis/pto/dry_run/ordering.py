@@ -31,6 +31,7 @@ WITHOUT_EFFECT = ("pto.set_ffts", "pto.set_quant", "pto.cmo.", "pto.fence.", "pt
 """Names, or beginnings, of operations that write nothing."""
 
 _SETS = ("pto.set_flag", "pto.set_flag_dyn", "pto.record_event")
+_FLAGS_OF_HARDWARE = ("pto.set_flag", "pto.set_flag_dyn")
 FLAGS = {
     **dict.fromkeys(
         ("pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn"), ("src_pipe", "dst_pipe")
@@ -115,6 +116,28 @@ class OrderingOperations(CoreState):
             )
             return
         self._step(op, "wait", target, (), (raised.pop(0),), joins=(source,))
+
+    def _check_flags(self) -> None:
+        """Report flags that a core leaves set, if all that it sets and waits for are known.
+
+        Not beside a wait for a flag that nothing sets, which may be the one that is missing here.
+        """
+        if self.core in self.trace.unknown_order or any(code == "unset-flag" for code, _ in self.trace.problems):
+            return
+        for (source, target, event), raised in self.flags.items():
+            op = self.trace.steps[raised[-1]].op if raised else None
+            if op is None or op.name not in _FLAGS_OF_HARDWARE:
+                continue
+            times = "once" if len(raised) == 1 else f"{len(raised)} times"
+            self.trace.report(
+                Problem(
+                    "leftover-flag",
+                    op,
+                    f"{self.place.name} ends with flag {event} of {source} to {target} set {times} more than it is "
+                    "waited for, so the first wait for it in the next kernel does not wait; wait for it before the end",
+                    may=True,
+                )
+            )
 
     def _chosen(self, op: Operation, name: str) -> str | None:
         """Return the flag or buffer of an operation as a text; None if it is chosen by a number that is not known."""

@@ -52,7 +52,8 @@ class PipeOperations(CoreState):
         end = self._end(op)
         value = self.values.get(op.entry_value)
         tile = value if isinstance(value, Tile) else None
-        contents = None if tile is None or end is None else self.memory.read(op, tile)
+        name = op.entry_value.name_hint
+        contents = None if tile is None or end is None else self.memory.read(op, tile, name)
         if end is None:
             return
         ring, channel, member = end
@@ -72,6 +73,7 @@ class PipeOperations(CoreState):
         size, position = 4 if tile is None else tile.size, channel.pushed[member]
         index = self._step(op, "push", pipe, accesses, after, extents, size, ring.name, position)
         entry = channel.push(member, index, contents, () if tile is None else tile.valid)
+        entry.splits.append(None if tile is None else op.split_axis)
         if isinstance(op, TPushSignalOp):
             entry.signal = self.values.get(op.signal)
 
@@ -112,7 +114,19 @@ class PipeOperations(CoreState):
             self.memory.write(tile, hash((ring.name, self.place.device, self.place.block, position, *part)))
 
     def _check_entry(self, op: TPopOp | TPopSignalOp, ring: Ring, entry: Entry, tile: Tile) -> None:
-        """Report an entry whose valid columns, or whose rows together, are not those that are popped."""
+        """Report an entry that is split otherwise than popped, or whose valid columns, or rows together, are others."""
+        # The first push of an entry stands for all: vector cores run one text.
+        split = next((each for each in entry.splits if each is not None), op.split_axis)
+        if split != op.split_axis:
+            self.trace.report(
+                Problem(
+                    "split-mismatch",
+                    op,
+                    f"an entry of {ring.name} is popped with split = {op.split_axis}, but pushed with split = {split}; "
+                    "make both ends agree",
+                )
+            )
+            return
         shapes = [shape for shape in entry.shapes if len(shape) == 2 and 0 not in shape]
         if not shapes or 0 in tile.valid or any(use.pipe.acc_push_epilogue is not None for use in ring.uses):
             return

@@ -95,7 +95,7 @@ flow.fabric @reports target "wse3" grid 2 by 1 {
       flow.store %middle, @y[] : i16
       %zero = arith.constant 0 : i16
       %c = arith.cmpi ne, %low, %zero : i16
-      flow.assert %c, "not {u}", %high
+      flow.assert %c, "not {u}", %high : i16
       flow.directive "broadcast" along "x", %low, %high
       flow.return
     }

@@ -80,8 +80,8 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       %yes = arith.constant true
       // CHECK-NEXT: %table = arith.constant 3 : i16
       %table = arith.constant 3 : i16
-      // CHECK-NEXT: flow.assert %yes, "no table {u}", %table
-      flow.assert %yes, "no table {u}", %table
+      // CHECK-NEXT: flow.assert %yes, "no table {u}", %table : i16
+      flow.assert %yes, "no table {u}", %table : i16
       // CHECK-NEXT: flow.assert %yes, "it holds"
       flow.assert %yes, "it holds"
       // CHECK-NEXT: flow.store %n, @count[] : i16

@@ -21,16 +21,16 @@ func.func @loops(%p: !pto.ptr<f32>, %n: index) attributes {pto.kernel_kind = #pt
   %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0) -> (index) {
     // CHECK-NEXT: %[[I:.*]] = arith.index_cast %i : index to i64
     // CHECK-NEXT: %[[INSIDE:.*]] = arith.cmpi ule, %{{.*}}, %{{.*}} : i64
-    // CHECK-NEXT: flow.assert %[[INSIDE]], "valid rows and columns stay within the tile, which has {{[0-9]+}} of them here"
+    // CHECK-NEXT: flow.assert %[[INSIDE]], "valid rows and columns stay within the tile; correct them (one of them is {d}, not 0 to {{[0-9]+}})"
     // CHECK-NEXT: %[[ROWS:.*]] = flow.tile @vec[%{{.*}}] extents [%[[I]], 16] strides [16, 1]
     pto.set_validshape %t, %i, %c16 : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
     // CHECK-NEXT: flow.tile_print "t" %[[ROWS]]
     pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)
     // CHECK-NEXT: %[[BELOW:.*]] = arith.cmpi ule, %[[I]], %n : i64
-    // CHECK-NEXT: flow.assert %[[BELOW]], "the partition stays within its tensor; correct offsets or sizes"
+    // CHECK-NEXT: flow.assert %[[BELOW]], "the partition stays within its tensor; correct offsets or sizes (the {{[a-z]+}} is {d}
     // CHECK-NEXT: %[[END:.*]] = arith.addi %[[I]], %{{.*}} : i64
     // CHECK-NEXT: %[[FITS:.*]] = arith.cmpi ule, %[[END]], %n : i64
-    // CHECK-NEXT: flow.assert %[[FITS]], "the partition stays within its tensor; correct offsets or sizes"
+    // CHECK-NEXT: flow.assert %[[FITS]], "the partition stays within its tensor; correct offsets or sizes (the end is {d}
     // CHECK-NEXT: %[[ELEMENTS:.*]] = arith.muli %[[I]], %{{.*}} : i64
     // CHECK-NEXT: %[[BYTES:.*]] = arith.muli %[[ELEMENTS]], %{{.*}} : i64
     // CHECK-NEXT: %[[ADDRESS:.*]] = arith.addi %p, %[[BYTES]] : i64
@@ -45,7 +45,7 @@ func.func @loops(%p: !pto.ptr<f32>, %n: index) attributes {pto.kernel_kind = #pt
   // Behind the loop it may be set again.
   // CHECK: %[[SUM:.*]] = arith.index_cast %sum : index to i64
   // CHECK-NEXT: %[[SMALL:.*]] = arith.cmpi ule, %[[SUM]], %{{.*}} : i64
-  // CHECK-NEXT: flow.assert %[[SMALL]], "valid rows and columns stay within the tile, which has 16 of them here"
+  // CHECK-NEXT: flow.assert %[[SMALL]], "valid rows and columns stay within the tile; correct them (one of them is {d}, not 0 to {{[0-9]+}})"
   // CHECK-NEXT: flow.tile @vec[%{{.*}}] extents [%[[SUM]], 1] strides [16, 1]
   pto.set_validshape %t, %sum, %c1 : !pto.tile_buf<vec, 16x16xf32, valid=?x?>
   pto.tprint ins(%t : !pto.tile_buf<vec, 16x16xf32, valid=?x?>)

@@ -34,7 +34,7 @@ func.func @tiles(%p: !pto.ptr<f32>, %m: index, %n: index) attributes {pto.kernel
   pto.tprint ins(%given : !pto.tile_buf<vec, 16x32xf32, valid=?x?>)
   pto.set_validshape %given, %c2, %n : !pto.tile_buf<vec, 16x32xf32, valid=?x?>
   // CHECK-NEXT: %[[INSIDE:.*]] = arith.cmpi ule, %{{.*}}, %{{.*}} : i64
-  // CHECK-NEXT: flow.assert %[[INSIDE]], "valid rows and columns stay within the tile, which has {{[0-9]+}} of them here"
+  // CHECK-NEXT: flow.assert %[[INSIDE]], "valid rows and columns stay within the tile; correct them (one of them is {d}, not 0 to {{[0-9]+}})"
   // CHECK-NEXT: %[[CHANGED:.*]] = flow.tile @vec[%[[OTHER]]] extents [2, %n] strides [32, 1] : !flow.tile<f32>
   // CHECK-NEXT: flow.tile_print "given" %[[CHANGED]]
   pto.tprint ins(%given : !pto.tile_buf<vec, 16x32xf32, valid=?x?>)

@@ -75,7 +75,7 @@ EVERYTHING = """flow.fabric @everything target "wse3" grid 4 by 2 {
       %fifo = flow.fifo_stream @fifo : !flow.stream<i16>
       flow.set_fifo_length @fifo write, %n
       %done = flow.apply mov16 %fifo, %q : !flow.stream<i16>, i16 -> i1
-      flow.assert %done, "pushed {u}", %q
+      flow.assert %done, "pushed {u}", %q : i16
       %low, %middle, %high = flow.timestamp
       flow.print "{d} {f}", %middle, %sum : i16, f32
       flow.directive "gather" along "y", %low, %high
