@@ -183,8 +183,8 @@ def dsd_of(array: str, access: str, count: int) -> str:
     return f"@get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{{count}}} -> {array}[{'2 * ' * (access == 'strided')}i] }})"
 
 
-def simulator(case: Case, width: int, height: int, count: int, rounds: int) -> loomir.Simulator:
-    """Return a simulator of the program that runs an operation `rounds` times."""
+def simulator(case: Case, width: int, height: int, count: int, rounds: int, *, check: bool = False) -> loomir.Simulator:
+    """Return a simulator of the program that runs an operation `rounds` times; with `check` it looks for races."""
     shape = ", ".join(map(str, shape_of(case.access, count)))
     names = "abc"[: min(case.sources, 2)] + "o"
     lines: list[str] = []
@@ -231,7 +231,7 @@ def simulator(case: Case, width: int, height: int, count: int, rounds: int) -> l
         for name, text in texts.items():
             (Path(directory) / name).write_text(text)
         compiled = compile_layout(Path(directory) / "layout.csl", arch="wse3")
-        return loomir.Simulator(loomir.compile(compiled.module), threads=1, check=False)
+        return loomir.Simulator(loomir.compile(compiled.module), threads=1, check=check)
 
 
 def numpys(case: Case, arrays: dict[str, Array], width: int, count: int) -> Callable[[], None]:

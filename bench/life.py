@@ -44,11 +44,11 @@ class Row(NamedTuple):
         return self.width * self.height * self.cycles / self.run
 
 
-def simulator(name: str, **params: int) -> tuple[loomir.Simulator, float]:
-    """Return a simulator of an example, and the seconds that it took to make."""
+def simulator(name: str, *, check: bool = False, **params: int) -> tuple[loomir.Simulator, float]:
+    """Return a simulator of an example, and the seconds that it took to make; with `check` it looks for races."""
     start = time.perf_counter()
     program = loomir.compile(EXAMPLES / name / "layout.csl", target="wse3", params=params)
-    return loomir.Simulator(program, check=False), time.perf_counter() - start
+    return loomir.Simulator(program, check=check), time.perf_counter() - start
 
 
 def evolved(cells: NDArray[np.uint16]) -> NDArray[np.uint16]:

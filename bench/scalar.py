@@ -89,9 +89,10 @@ wse.program @scalar target "wse3" rectangle 1 x 1 {
 """
 
 
-def simulator(width: int, height: int, wavelets: int) -> loomir.Simulator:
+def simulator(width: int, height: int, wavelets: int, *, check: bool = False) -> loomir.Simulator:
+    """Return a simulator of the loop and the data task; with `check` it looks for races."""
     text = PROGRAM.replace("LOOP", LOOP).replace("WAVELETS", str(wavelets))
-    return loomir.Simulator(loomir.compile(text, rectangle=(width, height)), check=False)
+    return loomir.Simulator(loomir.compile(text, rectangle=(width, height)), check=check)
 
 
 def loop_seconds(simulator: loomir.Simulator, trips: int, repeat: int) -> float:

@@ -1094,7 +1094,7 @@ int quick_transfer(struct core *core, struct pe *pe, const struct application *a
 bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct run *run);
 static inline void note_observers(struct core *core) {
     core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL;
-    core->tells_tasks = core->traces || core->statistics != NULL || core->races != NULL;
+    core->tells_tasks = core->traces || core->statistics != NULL;
 }
 /* sums.c */
 void prepare_sums(struct core *core);

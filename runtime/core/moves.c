@@ -4,9 +4,6 @@
 #include "moves.h"
 #include "races.h"
 
-/* Returns whether what waits has to be spelled out: others look at it. */
-static inline bool has_to_spell(const struct core *core) { return core->races != NULL || core->changes; }
-
 /* Ends the use of a resource, so many bytes behind the PE, as `resource_release` does. */
 static inline void end_use(struct core *core, struct pe *pe, uint32_t place, uint32_t at, cycle since, cycle time) {
     if (pe->early > 0) {
@@ -16,15 +13,18 @@ static inline void end_use(struct core *core, struct pe *pe, uint32_t place, uin
     }
 }
 
-/* Ends a move that was issued at `since`: its task goes on, or one starts. */
+/* Ends a move that has waited in a queue, and was issued at `since`: its task goes on, or one starts. */
 static inline __attribute__((always_inline)) void end_move(struct core *core, struct pe *pe,
-                                                           const struct application *application, cycle since,
-                                                           cycle time) {
+                                                           const struct application *application,
+                                                           const struct input *input, cycle since, cycle time) {
     const struct operation *operation = application->operation;
     end_use(core, pe, application->place, application->at.queue, since, time);
     if (!operation->is_async) {
         resume(core, pe, time);
         return;
+    }
+    if (core->races != NULL) {
+        end_flight(core, pe, input, time);
     }
     end_use(core, pe, application->thread, application->at.thread, since, time);
     signal_end(core, pe, operation, time, false);
@@ -73,7 +73,7 @@ static inline void wait_in_short(struct core *core, struct pe *pe, const struct 
     input->move = (struct short_move){.time = issued + core->timing.receive_setup, .since = issued, .payload = copy,
                                       .application = application->number, .where = where};
     core->short_moves++;
-    if (has_to_spell(core)) {
+    if (core->changes) {
         spell_out(core, pe, application->place);
     }
 }
@@ -87,8 +87,8 @@ static inline bool find_pace(cycle ready, cycle ready_rate, cycle head, cycle ra
 }
 
 /* Ends the send whose wavelets, which have come by a way, are taken from `begin` on, by a queue that has nothing else. */
-static inline void accept_send(struct core *core, const struct way *way, const struct short_move *move, cycle leaves,
-                               uint32_t count, cycle begin, cycle pace) {
+static inline void accept_send(struct core *core, const struct input *input, const struct way *way,
+                               const struct short_move *move, cycle leaves, uint32_t count, cycle begin, cycle pace) {
     struct pe *pe = move->from;
     const struct application *application = application_of(core, move);
     const struct operation *operation = application->operation;
@@ -99,7 +99,7 @@ static inline void accept_send(struct core *core, const struct way *way, const s
     if (operation->has_completion) {
         expect_completion(pe, operation, -1);
     }
-    end_move(core, pe, application, times.issued, end > times.end ? end : times.end);
+    end_move(core, pe, application, input, times.issued, end > times.end ? end : times.end);
 }
 
 /* Takes all that waits in short; returns false, and has done nothing, if that is for others. */
@@ -125,7 +125,7 @@ static inline bool take_short(struct core *core, struct input *input, const stru
     }
     note_moved(core, input, way, move.from, sent->queue, begin, pace, count);
     if (has_to_end) {
-        accept_send(core, way, &move, leaves, count, begin, pace);
+        accept_send(core, input, way, &move, leaves, count, begin, pace);
     }
     *end = begin + (cycle)(count - 1) * pace + rate;
     return true;
@@ -264,7 +264,7 @@ static inline bool move_now(struct core *core, const struct pe *from, const stru
             expect_completion(pe, operation, -1);
         }
         pe->stopped = pe->stopped && operation->is_async;
-        end_move(core, pe, application, move.since, move.time);
+        end_move(core, pe, application, input, move.since, move.time);
     }
     return true;
 }
@@ -302,7 +302,7 @@ static inline bool leave_in_short(struct core *core, struct pe *pe, const struct
                                       .application = application->number, .where = where};
     core->short_moves++;
     core->moves -= core->moves > 1;
-    if (has_to_spell(core)) {
+    if (core->changes) {
         spell_out(core, receiver_of(output), core->queue_place[way->queue]);
     }
     return waits;

@@ -419,6 +419,7 @@ static SELDOM uint32_t visit_signals(struct core *core, struct pe *pe, cycle *re
     uint64_t active = pe->active;
     cycle clock = pe->clock, time = NEVER;
     uint32_t task = NO_TASK;
+    const bool looks = core->races != NULL;
     core->running = pe;
     for (; active != 0; most--) {
         task = first_active(pe, active, &time);
@@ -441,6 +442,9 @@ static SELDOM uint32_t visit_signals(struct core *core, struct pe *pe, cycle *re
         } else {
             *is_sure = true;
             break;
+        }
+        if (looks) {
+            race_start(core, pe, &class->tasks[task], begin);
         }
     }
     core->running = NULL;

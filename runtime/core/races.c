@@ -489,6 +489,16 @@ void bind_flight(struct core *core, const struct pe *pe, const void *key) {
     here->flights[here->count - 1].key = key;
 }
 
+/* Notes that an operation in flight is known as something else from now on: its short move is spelled out. */
+void rename_flight(struct core *core, const struct pe *pe, const void *key, const void *other) {
+    struct pe_races *here = core->races == NULL ? NULL : races_of(core, pe);
+    for (uint64_t k = 0; here != NULL && k < here->count; k++) {
+        if (here->flights[k].key == key) {
+            here->flights[k].key = other;
+        }
+    }
+}
+
 static void end(struct core *core, struct pe *pe, struct flight *flight, cycle done) {
     flight->key = NULL;
     flight->done = done;
@@ -513,9 +523,26 @@ void bind_send(struct core *core, struct pe *pe, const struct send *send) {
     }
 }
 
+/* Returns what an operation that has taken a short way, and waits in a queue, is known as. */
+static const void *waiting_as(const struct core *core, const struct pe *pe, const struct application *application,
+                              uint32_t queue, bool sends) {
+    if (!sends) {
+        const struct input *input = &inputs_of(pe)[core->queue_place[queue]];
+        return input->form == SPELLED_OUT ? (const void *)input->waiting : input;
+    }
+    if (application->form == SENDS_MOVE) {
+        const struct input *input = ((const struct output *)part_at(pe, application->at.output))->to;
+        if (input != NULL && input->form == SHORT_SEND && input->move.from == pe) {
+            return input;
+        }
+    }
+    return core->sends; /* the last that waits */
+}
+
 /* Notes how an operation has left its short way. */
-static void bind_quick(struct core *core, struct pe *pe, const struct operation *operation, struct flight *flight,
+static void bind_quick(struct core *core, struct pe *pe, const struct application *application, struct flight *flight,
                        uint32_t queue, bool sends, cycle issued, int64_t count) {
+    const struct operation *operation = application->operation;
     cycle done = resource_of(pe, thread_place(pe, operation))->ends;
     bool is_open = done >= NEVER;
     if (sends) {
@@ -523,10 +550,10 @@ static void bind_quick(struct core *core, struct pe *pe, const struct operation 
                             .unheld = issued + core->timing.inject + operation->plain_rate * count};
         bind_send(core, pe, &send);
         if (flight->key == &send) {
-            bind_flight(core, pe, core->sends); /* the last that waits */
+            bind_flight(core, pe, waiting_as(core, pe, application, queue, true));
         }
     } else if (is_open) {
-        bind_flight(core, pe, inputs_of(pe)[core->queue_place[queue]].waiting);
+        bind_flight(core, pe, waiting_as(core, pe, application, queue, false));
     } else {
         end(core, pe, flight, done);
     }
@@ -561,7 +588,7 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
     bool is_async = operation->is_async && (from != NULL || to != NULL);
     flight = check_new(core, pe, flight, is_async, from != NULL, issued);
     if (is_async && how != WENT_WRONG) {
-        bind_quick(core, pe, operation, flight, to != NULL ? to->row : from->row, to != NULL, issued, count);
+        bind_quick(core, pe, application, flight, to != NULL ? to->row : from->row, to != NULL, issued, count);
     }
 }
 
@@ -581,7 +608,7 @@ void check_move(struct core *core, struct pe *pe, const struct application *appl
     append_range(flight, walk->address, walk->address + count * (application->steps[!receives] / 2), receives, true);
     flight = check_new(core, pe, flight, operation->is_async, receives, issued);
     if (operation->is_async && how != WENT_WRONG) {
-        bind_quick(core, pe, operation, flight, application->queue->number, !receives, issued, count);
+        bind_quick(core, pe, application, flight, application->queue->number, !receives, issued, count);
     }
 }
 

@@ -70,6 +70,7 @@ void check_move(struct core *core, struct pe *pe, const struct application *appl
 void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin);
 void check_load(struct core *core, struct pe *pe, uint32_t row, uint32_t where, cycle now);
 void bind_flight(struct core *core, const struct pe *pe, const void *key);
+void rename_flight(struct core *core, const struct pe *pe, const void *key, const void *other);
 void bind_send(struct core *core, struct pe *pe, const struct send *send);
 void end_flight(struct core *core, struct pe *pe, const void *key, cycle done);
 void settle_races(struct core *core, cycle until);

@@ -1,6 +1,7 @@
 /* Short moves: what stands for a move that waits in a queue alone, spelled out as records that all can work on. */
 #include "moves.h"
 #include "partitions.h"
+#include "races.h"
 
 /* Opens the receive that has waited in short. */
 static struct open *spell_receive(struct core *core, struct pe *pe, const struct input *input) {
@@ -55,7 +56,7 @@ static struct run *spell_wavelets(struct core *core, struct input *input) {
 }
 
 /* Makes the record of a send that waits for room, and has been counted as such. */
-static void spell_send(struct core *core, struct input *input) {
+static struct send *spell_send(struct core *core, struct input *input) {
     const struct short_move *move = &input->move;
     const struct application *application = application_of(core, move);
     const struct operation *operation = application->operation;
@@ -71,6 +72,7 @@ static void spell_send(struct core *core, struct input *input) {
     send->claim = (struct claim){.send = send, .ahead = path->pending - path->capacity - 1, .is_own = true};
     path->claims = &send->claim;
     list_send(core, send);
+    return send;
 }
 
 void spell_input(struct core *core, struct pe *pe, uint32_t place) {
@@ -80,10 +82,11 @@ void spell_input(struct core *core, struct pe *pe, uint32_t place) {
     core = core_of(core, pe);
     if (input->form == SHORT_RECEIVE) {
         open = spell_receive(core, pe, input);
+        rename_flight(core, pe, input, open);
     } else {
         run = spell_wavelets(core, input);
         if (input->form == SHORT_SEND) {
-            spell_send(core, input);
+            rename_flight(core, input->move.from, input, spell_send(core, input));
         }
     }
     end_short(core, input);

@@ -111,6 +111,33 @@ def test_what_is_no_race(csl: Csl, capsys: pytest.CaptureFixture[str], main: str
     assert not told(csl, capsys, main, other)[1]
 
 
+RECEIVES = "@mov16(low, from, .{{ .async = true, .{} = ended }}); @mov16(wire, 7, .{{ .async = true }});"
+SIGNALS = {
+    "activates another": (RECEIVES.format("activate"), "@activate(other);", "", False),
+    "is blocked again": (f"@activate(ended); {RECEIVES.format('unblock')}", "@block(ended); @activate(other);",
+                         "comptime { @block(ended); }", False),
+    "is not blocked": (f"@activate(ended); {RECEIVES.format('unblock')}", "@activate(other);", "", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("main", "ended", "more", "is_early"), SIGNALS.values(), ids=SIGNALS)
+def test_a_task_that_only_signals(
+    csl: Csl, capsys: pytest.CaptureFixture[str], main: str, ended: str, more: str, is_early: bool
+) -> None:
+    """It learns of the end that starts it, and lets others know; it is reported if it starts before that."""
+    other = "for (@range(i16, 100)) |i| { out[1] += i; } out[0] = buf[0];"
+    text = (
+        f"{PROGRAM}\n{more}\ntask ended() void {{ {ended} }}\ntask other() void {{ {other} }}\n"
+        f"fn main() void {{\n{main}\n}}\n"
+    )
+    simulator = csl.start(text, {"out": "i16"}, layout=LOOP_BACK)
+    capsys.readouterr()
+    simulator.launch("main")
+    lines = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert [line for line in lines if "@ended starts on PE (0, 0) before" not in line] == []
+    assert len(lines) == is_early
+
+
 FLOATS = """
 const c = @get_color(3);
 const in_queue = @get_input_queue(1);
