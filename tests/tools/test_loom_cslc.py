@@ -273,7 +273,7 @@ def test_warnings(run_loom: Run, calls: Calls) -> None:
 
 def test_help(run_loom: Run) -> None:
     outcome = run_loom("cslc", "--help")
-    assert outcome.status == 0 and outcome.out.startswith("usage: cslc")
+    assert outcome.status == 0 and outcome.out.startswith("usage: loom cslc")
 
 
 @pytest.mark.parametrize(
