@@ -14,7 +14,7 @@ from ..csl.errors import CslError
 from . import control, recovery
 from .evaluator import Evaluator
 from .frames import Break, Continue
-from .values import VOID, Value, boolean, is_ssa
+from .values import NOTHING, VOID, Value, boolean, is_ssa
 
 
 def run(ev: Evaluator, statements: Sequence[syntax.Node], then: Function[[], None] | None = None) -> None:
@@ -90,20 +90,36 @@ def has_left(ev: Evaluator) -> bool | SSAValue:
 
 def guarded(ev: Evaluator, left: SSAValue, rest: Function[[], None], node: syntax.Node) -> None:
     """Emit what follows a jump that may have been taken: only if it has not been."""
+
+    def run_rest() -> Value:
+        rest()
+        return VOID
+
+    _guarded(ev, left, run_rest, node)
+
+
+def unless_left(ev: Evaluator, rest: Function[[], Value], node: syntax.Node) -> Value:
+    """Return the value of what follows the evaluation of operands, some of which may jump: only if they have not."""
+    left = False if ev.builder is None else has_left(ev)
+    if left is False:
+        return rest()
+    return NOTHING if left is True else _guarded(ev, left, rest, node)
+
+
+def _guarded(ev: Evaluator, left: SSAValue, rest: Function[[], Value], node: syntax.Node) -> Value:
     flags = [local for local in ev.frame.flags() if local.value is not None and is_ssa(local.value.data)]
 
     def gone() -> Value:
         if len(flags) == 1:
             flags[0].value = boolean(True)
-        return VOID
+        return NOTHING
 
     def go_on() -> Value:
         for local in flags:
             local.value = boolean(False)
-        rest()
-        return VOID
+        return rest()
 
-    control.branch(ev, left, gone, go_on, node)
+    return control.branch(ev, left, gone, go_on, node)
 
 
 def run_body(ev: Evaluator, block: syntax.Block) -> None:
@@ -118,3 +134,20 @@ def never_ends(body: syntax.Block) -> bool:
     if isinstance(last, syntax.While):
         return isinstance(last.condition, syntax.Name) and last.condition.name == "true"
     return isinstance(last, syntax.Builtin) and last.name in ("assert", "comptime_assert", "unreachable")
+
+
+def jumps_away(node: syntax.Node) -> bool:
+    """Return True if a statement plainly leads elsewhere; where other jumps precede it, flags cannot tell."""
+    match node:
+        case syntax.Return() | syntax.Break() | syntax.Continue():
+            return True
+        case syntax.Block():
+            return node.label is None and bool(node.statements) and jumps_away(node.statements[-1])
+        case syntax.If():
+            return node.otherwise is not None and all(
+                map(jumps_away, (*(link.body for link in node.branches), node.otherwise))
+            )
+        case syntax.Switch():
+            return all(jumps_away(link.body) for link in node.branches)
+        case _:
+            return False

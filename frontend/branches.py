@@ -9,13 +9,14 @@ from xdsl.ir import SSAValue
 
 from ..csl import syntax
 from . import control, emit, types
+from .blocks import has_left, jumps_away, unless_left
 from .checking import check_untaken
 from .conversion import as_wanted
 from .evaluator import Evaluator
 from .operators import are_equal
 from .registry import EXPRESSIONS, expression
 from .types import Type
-from .values import VOID, Column, Value, is_ssa
+from .values import NOTHING, VOID, Column, Value, is_ssa
 
 
 def body(ev: Evaluator, node: syntax.Node, want: Type | None = None) -> Value:
@@ -37,32 +38,50 @@ def _if_from(ev: Evaluator, node: syntax.If, first: int, want: Type | None) -> V
     for position in range(first, len(node.branches)):
         link = node.branches[position]
         condition = ev.truth(ev.expr(link.condition), link.condition)
-        if is_ssa(condition):
+        if condition is not False or (ev.builder is not None and has_left(ev) is not False):
 
-            def then(link: syntax.IfBranch = link) -> Value:
-                return as_wanted(ev, _scoped(ev, link.body, want), want, link.body)
+            def side(position: int = position, condition: bool | SSAValue = condition) -> Value:
+                return _side(ev, node, position, condition, want)
 
-            def otherwise(position: int = position) -> Value:
-                return as_wanted(ev, _if_from(ev, node, position + 1, want), want, node)
-
-            return control.branch(ev, condition, then, otherwise, node)
-        if condition:
-            check_untaken(ev, link.condition, lambda position=position: _if_from(ev, node, position + 1, want))
-            return _scoped(ev, link.body, want)
+            return unless_left(ev, side, node)
         check_untaken(ev, link.condition, lambda link=link: _scoped(ev, link.body, want))
     if node.otherwise is None:
         return VOID
     return _scoped(ev, node.otherwise, want)
 
 
+def _side(ev: Evaluator, node: syntax.If, position: int, condition: bool | SSAValue, want: Type | None) -> Value:
+    """Return the value of the side that a condition of the chain chooses."""
+    link = node.branches[position]
+    if is_ssa(condition):
+        return control.branch(
+            ev,
+            condition,
+            lambda: as_wanted(ev, _scoped(ev, link.body, want), want, link.body),
+            lambda: as_wanted(ev, _if_from(ev, node, position + 1, want), want, node),
+            node,
+        )
+    if condition:
+        check_untaken(ev, link.condition, lambda: _if_from(ev, node, position + 1, want))
+        return _scoped(ev, link.body, want)
+    check_untaken(ev, link.condition, lambda: _scoped(ev, link.body, want))
+    return _if_from(ev, node, position + 1, want)
+
+
 def _scoped(ev: Evaluator, node: syntax.Node, want: Type | None) -> Value:
     with ev.scope():
-        return body(ev, node, want)
+        value = body(ev, node, want)
+    # A side that leads elsewhere leaves the value to the other.
+    return NOTHING if value.type is types.VOID and jumps_away(node) else value
 
 
 @expression(syntax.Switch)
 def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
     subject = ev.expr(node.subject)
+    return unless_left(ev, lambda: _switch_on(ev, node, subject, want), node)
+
+
+def _switch_on(ev: Evaluator, node: syntax.Switch, subject: Value, want: Type | None) -> Value:
     is_evaluated = subject.type is types.COMPTIME_INT and ev.builder is None
     if not isinstance(subject.type, types.Int | types.Enum) and not is_evaluated:
         ev.fail(node.subject, f"a switch takes an integer of known width or an enum, not '{subject.type}'")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 
 from ..csl import syntax
 from ..csl.errors import CslError
@@ -278,9 +278,9 @@ def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> 
     """Return the value of a branch, where it need not be merged: one side never gives one, or there is none."""
     one, other = first.value, second.value
     if one.type is types.UNDEFINED or first.has_left:
-        return other
+        return _Merge(None, _unset(other), other) if _is_computed_in(second.block, other) else other
     if other.type is types.UNDEFINED or second.has_left:
-        return one
+        return _Merge(None, one, _unset(one)) if _is_computed_in(first.block, one) else one
     if one.type is types.VOID or other.type is types.VOID:
         return Value(types.VOID, None)
     if one.type != other.type:
@@ -288,6 +288,14 @@ def _value_of(ev: Evaluator, first: _Side, second: _Side, node: syntax.Node) -> 
         if type is not None:
             one, other = (_converted(ev, side.value, side.block, type, node) for side in (first, second))
     return _Merge(None, *_joined(ev, one, other))
+
+
+def _is_computed_in(block: Block, value: Value) -> bool:
+    """Return True if the code of a block computes a part of a value, which is not known behind it then."""
+    parts: list[Any] = []
+    for leaf in leaves(value):
+        parts += (leaf.data.base, leaf.data.offset) if isinstance(leaf.data, Address) else (leaf.data,)
+    return any(isinstance(part, OpResult) and part.op.parent is block for part in parts)
 
 
 def _converted(ev: Evaluator, value: Value, block: Block, type: Type, node: syntax.Node) -> Value:

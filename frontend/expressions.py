@@ -6,6 +6,7 @@ from typing import Any
 
 from ..csl import syntax
 from . import calls, types
+from .blocks import has_left, unless_left
 from .branches import body
 from .comptime_known import warn as warn_of_late
 from .evaluator import Evaluator, Unchecked, suggestion
@@ -61,9 +62,13 @@ def _call(ev: Evaluator, node: syntax.Call, want: Type | None) -> Value:
     wanted = [None if type is types.COMPTIME_STRUCT else type for type in function.type.parameters]
     wanted += [None] * len(node.arguments)
     arguments = [ev.expr(argument, type) for argument, type in zip(node.arguments, wanted, strict=False)]
-    if is_ssa(function.data):
-        return calls.call_indirectly(ev, function, arguments, node)
-    return calls.call(ev, function.data, arguments, node)
+
+    def call() -> Value:
+        if is_ssa(function.data):
+            return calls.call_indirectly(ev, function, arguments, node)
+        return calls.call(ev, function.data, arguments, node)
+
+    return unless_left(ev, call, node)
 
 
 @expression(syntax.Builtin)
@@ -78,7 +83,10 @@ def _builtin(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     check_count(ev, row, node)
     if row.where is not Where.ANYWHERE or row.on_wse2:
         check_place(ev, row, node)
-    return row.rule(ev, node, want)
+    value = row.rule(ev, node, want)
+    if row.table.has_effects and ev.builder is not None and has_left(ev) is not False:
+        ev.fail(node, f"an argument of {name} may lead elsewhere before it; give that argument a name, and use it here")
+    return value
 
 
 @expression(syntax.Asm)

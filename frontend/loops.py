@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from ..csl import syntax
 from ..dialects import wse
 from . import comptime_known, control, emit, recursion, types
-from .blocks import check_label, guarded, has_left
+from .blocks import check_label, guarded, has_left, unless_left
 from .branches import body
 from .evaluator import Evaluator, Serial, split_lanes
 from .frames import Break, Continue, Target, flag
@@ -21,7 +21,7 @@ from .places import Memory, Temporary, index_word
 from .registry import statement
 from .scalars import column
 from .types import Type
-from .values import Lanes, Local, RangeData, Split, Value, boolean, element_of, is_ssa
+from .values import VOID, Lanes, Local, RangeData, Split, Value, boolean, element_of, is_ssa
 
 
 def _mine(jump: Break | Continue, label: str | None) -> bool:
@@ -78,7 +78,19 @@ def _while(ev: Evaluator, node: syntax.While) -> None:
         if node.update is not None:
             ev.execute(node.update)
 
-    _emit_while(ev, node, [], lambda: _condition(ev, node), one, advance)
+    def condition() -> Value:
+        value = _condition(ev, node)
+        return value if not ev.session.analyses.jumps(node.condition) else _unless_it_left(ev, value, node)
+
+    _emit_while(ev, node, [], condition, one, advance)
+
+
+def _unless_it_left(ev: Evaluator, condition: Value, node: syntax.While) -> Value:
+    """Return the condition of a loop, and false where a jump in it has been taken."""
+    left = has_left(ev)
+    if left is False:
+        return condition
+    return boolean(False) if left is True else control.branch(ev, left, lambda: boolean(False), lambda: condition, node)
 
 
 def _emit_while(
@@ -158,6 +170,10 @@ def _while_one_by_one(ev: Evaluator, node: syntax.While) -> None:
 def _for(ev: Evaluator, node: syntax.For) -> None:
     check_label(ev, node)
     iterable = ev.expr(node.iterable)
+    unless_left(ev, lambda: _for_all(ev, node, iterable), node)
+
+
+def _for_all(ev: Evaluator, node: syntax.For, iterable: Value) -> Value:
     if node.is_inline:
         _check_iterations(ev, node, iterable)
     if node.is_inline and ev.builder is not None:
@@ -168,6 +184,7 @@ def _for(ev: Evaluator, node: syntax.For) -> None:
         _for_array(ev, node, iterable)
     else:
         _fail_iterable(ev, node, iterable.type)
+    return VOID
 
 
 def _fail_iterable(ev: Evaluator, node: syntax.For, type: Type) -> NoReturn:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..csl import syntax
 from . import control, source_names, types
-from .blocks import check_label, never_ends, run
+from .blocks import check_label, jumps_away, never_ends, run, unless_left
 from .comptime_known import mark_variable
 from .conversion import as_wanted
 from .evaluator import Evaluator, Unchecked
 from .frames import Break, Continue, Return, Target, flag
 from .operators import binary
 from .place_expressions import assign
-from .places import Memory, Temporary
+from .places import Memory, Place, Temporary
 from .recursion import called, in_place
 from .registry import expression, statement
 from .types import Type
@@ -58,27 +58,10 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
     if target.without_value is not None:
         note = ev.note(node, f"other breaks give it a value of type '{result.type}'")
         ev.fail(target.without_value, f"this break gives '{node.label}' no value; give one", note)
-    if not left and not never_ends(node) and not _jumps_away(node.statements[-1]):
+    if not left and not never_ends(node) and not jumps_away(node.statements[-1]):
         add = f"add a 'break :{node.label} ...' at its end"
         ev.fail(node, f"'{node.label}' may end without a value of type '{result.type}'; {add}")
     return result
-
-
-def _jumps_away(node: syntax.Node) -> bool:
-    """Return True if a statement plainly leads elsewhere; where other jumps precede it, flags cannot tell."""
-    match node:
-        case syntax.Return() | syntax.Break() | syntax.Continue():
-            return True
-        case syntax.Block():
-            return node.label is None and bool(node.statements) and _jumps_away(node.statements[-1])
-        case syntax.If():
-            return node.otherwise is not None and all(
-                map(_jumps_away, (*(link.body for link in node.branches), node.otherwise))
-            )
-        case syntax.Switch():
-            return all(_jumps_away(link.body) for link in node.branches)
-        case _:
-            return False
 
 
 # Declarations and assignments
@@ -165,20 +148,30 @@ def _assign(ev: Evaluator, node: syntax.Assign) -> None:
     if isinstance(node.target, syntax.Name) and node.target.name == "_" and node.operator == "=":
         ev.expr(node.value)
         return
-    if node.operator == "=":
-        where = ev.place(node.target)
-        value = ev.expr(node.value, where.type)
-        if isinstance(where, Temporary):
-            where.store(ev, value, node.target)
-        if isinstance(where, Memory):
-            where.store(ev, ev.coerce(value, where.type, node.value), node.target)
-        else:
-            assign(ev, node.target, value, node.value)
-        return
     where = ev.place(node.target)
+    if node.operator == "=":
+        value = ev.expr(node.value, where.type)
+        unless_left(ev, lambda: _store(ev, where, value, node), node)
+        return
     old = where.load(ev, node.target)
-    value = binary(ev, node.operator[:-1], old, ev.expr(node.value, old.type), node)
-    where.store(ev, ev.coerce(value, where.type, node), node.target)
+    operand = ev.expr(node.value, old.type)
+
+    def change() -> Value:
+        value = binary(ev, node.operator[:-1], old, operand, node)
+        where.store(ev, ev.coerce(value, where.type, node), node.target)
+        return VOID
+
+    unless_left(ev, change, node)
+
+
+def _store(ev: Evaluator, where: Place, value: Value, node: syntax.Assign) -> Value:
+    if isinstance(where, Temporary):
+        where.store(ev, value, node.target)
+    if isinstance(where, Memory):
+        where.store(ev, ev.coerce(value, where.type, node.value), node.target)
+    else:
+        assign(ev, node.target, value, node.value)
+    return VOID
 
 
 # Jumps
@@ -190,6 +183,12 @@ def _return(ev: Evaluator, node: syntax.Return, want: Type | None) -> Value:
     if frame.function is None:
         ev.fail(node, "'return' is not in a function")
     value = VOID if node.value is None else ev.expr(node.value, frame.result_type)
+    return unless_left(ev, lambda: _return_value(ev, value, node), node)
+
+
+def _return_value(ev: Evaluator, value: Value, node: syntax.Return) -> Value:
+    frame = ev.frame
+    assert frame.function is not None
     if frame.result_type is not None:
         if node.value is None and frame.result_type is not types.VOID:
             ev.fail(node, f"'{frame.function.name}' returns '{frame.result_type}'; give a value")
@@ -219,6 +218,10 @@ def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
         raise Break(node, node.label, VOID if node.value is None else ev.expr(node.value))
     target = _target(ev, node.label, node, loop=False)
     value = VOID if node.value is None else ev.expr(node.value, target.wanted)
+    return unless_left(ev, lambda: _break_with(ev, target, value, node), node)
+
+
+def _break_with(ev: Evaluator, target: Target, value: Value, node: syntax.Break) -> Value:
     if node.value is not None:
         value = as_wanted(ev, value, target.wanted, node.value)
     if target.result is not None and value.type is not types.VOID:

@@ -48,6 +48,17 @@ BOTH: dict[str, tuple[str, list[int]]] = {
     "a block's value from a loop": ("const r = blk: { for ([4]i32{ 3, 9, 2, 70000 }) |x, i| { if (@as(i16, i) >= n) { break :blk x * 2; } } break :blk -n; }; return r;", [6, 18, 4, 140000, -4, -5]),
     "a block's value from a loop in a loop": ("const r = b: { var k: i16 = 0; while (k < 9) : (k += 1) { for (@range(i16, 3)) |j| { if (j * k == n) { break :b .{ k, @as(i32, j) }; } } } break :b .{ n, @as(i32, -1) }; }; return r[0] * 10 + r[1];", [0, 11, 12, 31, 22, 51]),
     "a known value from a loop": ("const r: i32 = 1 + b: { for (@range(i16, n)) |i| { if (i > 2) { break :b 40; } } break :b @as(i32, n); }; return r;", [1, 2, 3, 4, 41, 41]),
+    "a side that returns": ("const x = if (n == 2) return 77 else n + 1; return x;", [1, 2, 77, 4, 5, 6]),
+    "a side that leads elsewhere": ("var r: i32 = 0; for (@range(i16, 4)) |i| { r += switch (i) { 0 => @as(i32, n * 3), 1 => if (n > 4) { return -1; } else n, else => { if (n == 3) { return r; } continue; } }; } return r;", [0, 4, 8, 12, 16, -1]),
+    "a jump in what is added": ("var r: i32 = 0; for (@range(i16, 5)) |i| { r += if (i < n) i else if (i == n) break else 100; r += 1; } return r;", [0, 1, 3, 6, 10, 15]),
+    "a jump in an argument": ("var r: i32 = 0; for (@range(i16, 5)) |i| { r += twice(if (i == n) continue else i) + 1; } return r;", [24, 22, 20, 18, 16, 25]),
+    "a jump in a condition": ("var r: i32 = 0; for (@range(i16, 5)) |i| { if ((if (i == n) break else i) < 3) { r += 10; } else { r += 1; } } return r;", [0, 10, 20, 30, 31, 32]),
+    "a jump in what a switch takes": ("var r: i32 = 0; for (@range(i16, 5)) |i| { switch (if (i == n) continue else i) { 0, 1 => r += 1, else => r += 10 } } return r;", [31, 31, 22, 22, 22, 32]),
+    "a jump in what is returned": ("for (@range(i16, 5)) |i| { return if (i == n) continue else i * 10; } return -1;", [10, 0, 0, 0, 0, 0]),
+    "a jump in a block's value": ("const v = out: { for (@range(i16, 5)) |i| { break :out if (i < n) continue else i; } break :out @as(i16, 77); }; return v;", [0, 1, 2, 3, 4, 77]),
+    "a jump in the condition of a loop": ("var r: i32 = 0; var i: i16 = 0; outer: while (i < 3) : (i += 1) { var k: i16 = 0; while ((if (k + i > n) break :outer else k) < 4) : (k += 1) { r += 1; } r += 100; } return r;", [1, 2, 3, 4, 108, 212]),
+    "a jump in what a loop goes over": ("var r: i32 = 0; for (@range(i16, 6)) |i| { for (@range(i16, if (i == n) break else i)) |j| { r += j + 1; } } return r;", [0, 0, 1, 4, 10, 20]),
+    "a jump in what is assigned to": ("var a = [4]i32{ 0, 0, 0, 0 }; for (@range(u16, 4)) |i| { a[if (@as(i16, i) == n) break else i] = if (i == 1) continue else 5; } return a[0] + a[1] * 10 + a[2] * 100 + a[3] * 1000;", [0, 5, 5, 505, 5505, 5505]),
     "switch": ("switch (n) { 0 => { return 5; }, 1, 3 => { return 6; }, else => {} } return 7;", [5, 6, 7, 6, 7, 7]),
     "switch expression": ("return switch (n) { 1 => 10, 2, 3 => n * 2, else => -n };", [0, 10, 4, 6, -4, -5]),
     "switch over an enum": ("const m = if (n == 0) mode.a else if (n == 1) mode.b else mode.c; return switch (m) { mode.a => 1, mode.b => 2, mode.c => 3 };", [1, 2, 3, 3, 3, 3]),
@@ -369,3 +380,14 @@ def test_a_value_of_nothing(csl: Csl) -> None:
         csl.pe("fn f() void { var x: i16 = 0; x + 1; }")
     with pytest.raises(CslError, match="'==' compares and does nothing here; to assign write '='"):
         csl.pe("fn f() void { var x: i16 = 0; x == 1; }")
+
+
+def test_a_jump_in_an_operand_with_an_effect(csl: Csl) -> None:
+    """The operation would come before the jump."""
+    text = """
+    var a = @zeros([4]i16);
+    const d = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> a[i] });
+    task t() void { for (@range(i16, 5)) |i| { «@mov16(d, if (i == a[1]) break else i)»; } }
+    comptime { @bind_local_task(t, @get_local_task_id(9)); @activate(@get_local_task_id(9)); }
+    """
+    csl.refuses(text, "an argument of @mov16 may lead elsewhere before it; give that argument a name, and use it here")
