@@ -296,6 +296,8 @@ def launch(
     machine = program.machine(order=order)
     bound = bind_all(program, machine, arguments)
     trace = _dry_run(program, bound)
+    if trace is not None:
+        trace.launches = repeat
     found = [] if trace is None or program.placed is None else find_in_trace(program.placed, trace)
     for _ in range(repeat):
         start(program, machine, bound)

@@ -59,6 +59,15 @@ class FlagsOfProgram:
     modes: dict[int | None, set[int]] = field(default_factory=dict[int | None, "set[int]"])
     """The modes in which each is set somewhere; None is for numbers that are computed."""
 
+    sets: list[InstructionOp] = field(default_factory=list[InstructionOp])
+    """The operations that raise flags."""
+
+    def sets_of(self, number: int | None, mode: int) -> list[InstructionOp]:
+        """Return the operations that raise a flag, or may: those with its number, and with one that is computed."""
+        size = FLAGS_OF_A_CORE if mode == INTRA_BLOCK and self.uses_second else FLAGS
+        known = [(op, stated_number(op)) for op in self.sets]
+        return [op for op, own in known if number is None or own is None or own % size == number % size]
+
     def mode_of(self, op: InstructionOp, number: int | None) -> int:
         """Return the mode of an operation: the stated one; that of all sets of its flag for a wait that has none."""
         stated = _stated_mode(op)
@@ -103,6 +112,8 @@ def flags_of_program(operations: Iterable[Operation], chip: str) -> FlagsOfProgr
         number = stated_number(op)
         of_second = op.row.name.endswith("_intra_block") and (number or 0) >= FLAGS_OF_A_CORE
         found.uses_second |= chip == "a5" and of_second
+        if op.row.name in SETS:
+            found.sets.append(op)
         if op.row.name == "sync.set":
             found.modes.setdefault(number, set()).add(found.mode_of(op, number))
     found.of_a_block = any(found.mode_of(op, stated_number(op)) != ALL_OF_A_KIND for op in flags)

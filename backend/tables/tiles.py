@@ -272,6 +272,8 @@ def drain(body: Body, op: flow.DrainOp) -> None:
 
 def rest(body: Body, op: flow.RestOp) -> None:
     """Append a rest, unless a condition holds."""
+    if op.label is not None:
+        body.sections.intern("rests", body.sections.place(op), body.sections.string(op.label.data))
     condition, found, wanted = (body.use(operand) for operand in op.operands)
     body.control("rest", condition, found, wanted, uses=[condition, found, wanted])
 

@@ -30,8 +30,11 @@ _OF_CUBE = ((BLayout.COL_MAJOR, SLayout.ROW_MAJOR), (BLayout.ROW_MAJOR, SLayout.
 
 
 def find(subject: Subject) -> Iterator[Hazard]:
-    """Yield the pops whose entries no push into their ring can make, or none that they get."""
+    """Yield the pops whose entries no push into their ring can make, or none that they get, and frees unlike pops."""
     for ring in subject.rings:
+        for kernel, uses in ring.consumers.items():
+            if ring.direction == pipe_protocol.V2C and kernel.behavior == "a5":
+                yield from _frees(ring, uses)
         if not ring.has_two_ends:
             continue
         pushed = [use for uses in ring.producers.values() for use in uses if use.action == "push" and _has_type(use)]
@@ -39,6 +42,24 @@ def find(subject: Subject) -> Iterator[Hazard]:
         order = _in_order(subject, ring)
         for pop in popped:
             yield from _mismatch(ring, pop, order.get(pop.op, pushed), certain=pop.op in order)
+
+
+def _frees(ring: Ring, uses: Sequence[PipeUse]) -> Iterator[Hazard]:
+    """Yield the cube core's frees whose credits reach other vector cores than those whose parts its pops took."""
+    pops = [use for use in uses if use.action == "pop"]
+    splits = {use.split != pipe_protocol.NO_SPLIT for use in pops}
+    for free in uses:
+        if free.action != "free" or not pops or (free.split != pipe_protocol.NO_SPLIT) in splits:
+            continue
+        place = location_of(pops[0].op)
+        cost = "the first vector core alone" if free.split == pipe_protocol.NO_SPLIT else "both vector cores"
+        yield Hazard(
+            "split-mismatch",
+            free.op,
+            f"an entry of {ring.label} is freed with split = {free.split} ({_way(free.split)}), but popped with split "
+            f"= {pops[0].split} ({_way(pops[0].split)}){'' if place is None else f' at {place}'}: this free returns "
+            f"its credit to {cost}; make both agree",
+        )
 
 
 def _in_order(subject: Subject, ring: Ring) -> dict[Operation, list[PipeUse]]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i1, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent
@@ -180,17 +180,20 @@ class DrainOp(_ChannelUser):
 class RestOp(SymbolUser):
     """Lets the other cores of the chip go on until they have done something, unless a condition holds.
 
-    It is in the part of a loop that computes the condition from shared memory. Numbers tell what it compares.
+    It is in the part of a loop that computes the condition from shared memory. Numbers tell what it compares, a label
+    the flag that has been set, and waited for, so often.
     """
 
     name = "flow.rest_unless"
     condition = operand_def(i1)
     found = operand_def(i64)
     wanted = operand_def(i64)
-    assembly_format = "$condition `,` $found `,` $wanted attr-dict"
+    label = opt_prop_def(StringAttr)
+    assembly_format = "$condition `,` $found `,` $wanted (`for` $label^)? attr-dict"
 
-    def __init__(self, condition: SSAValue, found: SSAValue, wanted: SSAValue):
-        super().__init__(operands=[condition, found, wanted])
+    def __init__(self, condition: SSAValue, found: SSAValue, wanted: SSAValue, label: str | None = None):
+        properties: dict[str, Attribute] = {} if label is None else {"label": StringAttr(label)}
+        super().__init__(operands=[condition, found, wanted], properties=properties)
 
     def verify_symbols(self, scope: Scope) -> None:
         if scope.target.name not in CHIPS:

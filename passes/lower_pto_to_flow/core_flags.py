@@ -24,8 +24,11 @@ from ...analysis.pto.core_flags import (
     stated_number,
 )
 from ...analysis.pto.pipe_ends import refusal
+from ...diagnostics.locations import location_of
 from ...dialects import flow
+from ...dialects.pto.attributes import HardwarePipeAttr, KernelKind
 from ...dialects.pto.instructions import InstructionOp
+from ...dialects.pto.kernels import core_of
 from .emission import Emitter
 from .handles import Handles
 from .pipes import Machine
@@ -94,6 +97,7 @@ class CoreFlags:
                 op, f"waits for a flag of {kinds}, and no kernel of this module runs there; set it in one, or leave "
                 "the wait out"
             )  # fmt: skip
+        core.label = self._label(op, core, sorted({each for some in columns for each in some}))
         taken = core.counter(core.row, core.column, core.key(), of_waits=True)
         core.count(taken)
         wanted = emitter.make(flow.TileGetOp(emitter.tile(taken), i32))
@@ -114,9 +118,46 @@ class CoreFlags:
             for each in columns[0]:
                 core.rest(core.counter(core.row, each, core.key()), wanted)
 
+    def _label(self, op: InstructionOp, core: _Core, columns: Sequence[int]) -> str:
+        """Return what a wait is for: the flag, the cores that set it, and the operations by which they do."""
+        flags, number = self.flags, core.number if isinstance(core.number, int) else None
+        cores = " and ".join(_CORES[column] for column in columns)
+        whose = "of every block" if core.mode == ALL_OF_A_KIND else "of its block"
+        flag = "a flag" if number is None else f"flag {number}"
+        mode = "" if core.mode == INTRA_BLOCK else f" in mode {core.mode}"
+        kind = KernelKind.CUBE if 0 in columns else KernelKind.VECTOR
+        sets = [each for each in flags.sets_of(number, core.mode) if core_of(each) in (kind, None)]
+        right = [_said(each) for each in sets if flags.mode_of(each, stated_number(each)) == core.mode]
+        wrong = [
+            f"{_said(each)} in mode {flags.mode_of(each, stated_number(each))}"
+            for each in sets
+            if flags.mode_of(each, stated_number(each)) not in (core.mode, INTRA_BLOCK)
+        ]
+        by = f"by {' and '.join(right[:_SHOWN])}" if right else "by nothing in this module"
+        but = f", but {' and '.join(wrong[:_SHOWN])}" if wrong and not right else ""
+        return f"{flag} of {cores} {whose}{mode} on {_pipe_of(op)}, which is set {by}{but}"
+
+
+_CORES = {0: "AIC", 1: "AIV0", 2: "AIV1"}
+_SHOWN = 2
+
+
+def _pipe_of(op: InstructionOp) -> str:
+    pipe = op.attribute("pipe")
+    return pipe.data.value if isinstance(pipe, HardwarePipeAttr) else "PIPE_S"
+
+
+def _said(op: InstructionOp) -> str:
+    """Return the text of an operation that sets a flag in a message."""
+    place = location_of(op)
+    return f"{op.name} on {_pipe_of(op)}{f' at {place}' if place else ''}"
+
 
 class _Core:
     """A flag as the core that uses it sees it."""
+
+    label: str
+    """What a wait is for, in words."""
 
     def __init__(self, flags: CoreFlags, emitter: Emitter, mode: int, number: Number, column: Number) -> None:
         self.flags = flags
@@ -147,17 +188,21 @@ class _Core:
 
     def rest(self, counter: View, wanted: SSAValue) -> None:
         """Rest until a counter is what is wanted, or more."""
-        rest_until(self.emitter, counter, wanted, "sge")
+        rest_until(self.emitter, counter, wanted, "sge", self.label)
 
 
-def rest_until(emitter: Emitter, counter: View, wanted: SSAValue, how: str) -> None:
-    """Append a loop that rests until a 32-bit integer in shared memory compares with another as wanted."""
+def rest_until(emitter: Emitter, counter: View, wanted: SSAValue, how: str, label: str | None = None) -> None:
+    """Append a loop that rests until a 32-bit integer in shared memory compares with another as wanted.
+
+    With a label, it counts how often that flag has been set.
+    """
     before, after = Block(), Block()
     emitter.append(scf.WhileOp([], [], Region(before), Region(after)))
     with emitter.inside(before):
         found = emitter.make(flow.TileGetOp(emitter.tile(counter), i32))
         holds = emitter.make(arith.CmpiOp(found, wanted, how))
-        emitter.append(flow.RestOp(holds, *(emitter.make(arith.ExtSIOp(number, i64)) for number in (found, wanted))))
+        counted, least = (emitter.make(arith.ExtSIOp(number, i64)) for number in (found, wanted))
+        emitter.append(flow.RestOp(holds, counted, least, label))
         emitter.append(scf.ConditionOp(emitter.make(arith.XOrIOp(holds, emitter.constant(1, i1)))))
     with emitter.inside(after):
         emitter.append(scf.YieldOp())

@@ -44,7 +44,8 @@ from ...dialects.pto.frontend_pipes import SetQuantOp, SetQuantScalarOp, SetQuan
 from ...dialects.pto.internal_pipes import InitializePipeOp, TPushOp
 from ...dialects.pto.memory import LoadScalarOp, StoreScalarOp
 from ...dialects.pto.tiles import TableOperation, TCvtOp, TExtractOp, TileOperation, TLoadOp, TMovOp, TPrintOp, TStoreOp
-from ...dialects.pto.types import PtrType, TileBufType, element_bytes
+from ...dialects.pto.types import F4E1M2x2Type, F4E2M1x2Type, PtrType, TileBufType, element_bytes
+from ...dialects.scalar_types import kind_of
 from ...operations import integers
 from ...operations.pto_tiles import Operand
 from ...operations.tile_functions import COMPARISONS, FUNCTIONS
@@ -608,6 +609,15 @@ class TileOperations:
     def element(self, op: Operation, pointer: SSAValue, offset: Number) -> View:
         """Return the element at an offset in elements from a pointer to global memory."""
         assert isinstance(pointer.type, PtrType)
+        if isinstance(op, LoadScalarOp | StoreScalarOp) and kind_of(lowered(pointer.type.element_type)) is None:
+            element = pointer.type.element_type
+            pair = ", a pair of 4-bit floats in a byte" if isinstance(element, F4E2M1x2Type | F4E1M2x2Type) else ""
+            how = "loads" if isinstance(op, LoadScalarOp) else "stores"
+            raise refusal(
+                op,
+                f"{how} an element of {element}{pair}, which scalar code does not compute with; use a pointer to i8 "
+                "for its bits (pto.castptr), or move tiles and convert them with pto.tcvt",
+            )
         address = self.address_behind(op, pointer, offset)
         return View(GLOBAL_MEMORY, pointer.type.element_type, address, (1,), (1,))
 

@@ -40,12 +40,26 @@ def _at_rest(chip: Chip, wait: Waiting) -> wait_graph.Wait:
     """Return the wait of a core for a number in shared memory that nothing changes any more."""
     task = chip.task_name(wait.task)
     place = chip.where(wait.where)
-    text = (
-        f"@{task} waits for a signal{f' ({place})' if place else ''}, which is {wait.found} where it is compared with "
-        f"{wait.wanted}, and nothing changes it any more; let another core signal it, or correct what is waited for"
-    )
+    labels = chip.tables["rests"]["label"][chip.tables["rests"]["where"] == wait.where]
+    at = f" ({place})" if place else ""
+    if len(labels):
+        text = (
+            f"@{task} waits{at} for {chip.text(labels[0])}: it {_been_set(wait.found)}, this is wait {wait.wanted} for "
+            "it, and nothing sets it any more; set it before, or leave the wait out"
+        )
+    else:
+        text = (
+            f"@{task} waits for a signal{at}, which is {wait.found} where it is compared with {wait.wanted}, and "
+            "nothing changes it any more; let another core signal it, or correct what is waited for"
+        )
     y, x = divmod(wait.unit, chip.width)
     return wait_graph.Wait(int(chip.class_of[y, x]), np.array([(x, y)]), text, place, held=True)
+
+
+def _been_set(count: int) -> str:
+    return {0: "has not been set", 1: "has been set once", 2: "has been set twice"}.get(
+        count, f"has been set {count} times"
+    )
 
 
 def _node(

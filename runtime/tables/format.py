@@ -253,6 +253,9 @@ SATURATES, WRAPS, RELU, ACCUMULATES, RESHAPES, VALUE_IS_FLOAT = 1, 2, 4, 8, 16, 
 
 TILE_PRINT = _record(("label", U32))
 
+REST = _record(("where", U32), ("label", U32))
+"""The flag that cores wait for where they rest at a source place; places that have none wait for a number."""
+
 # The host
 
 EXPORT = _record(
@@ -275,11 +278,11 @@ SECTIONS: dict[str, np.dtype[Any]] = {
     "starts": START, "settings": SETTING, "tasks": TASK, "queues": QUEUE, "queue_colors": QUEUE_COLOR, "fifos": FIFO,
     "colors": COLOR, "routes": ROUTE, "switches": SWITCH, "filters": FILTER, "host_streams": HOST_STREAM,
     "networks": NETWORK, "spaces": SPACE, "channels": CHANNEL, "tiles": TILE, "tile_applies": TILE_APPLY,
-    "tile_prints": TILE_PRINT, "exports": EXPORT,
+    "tile_prints": TILE_PRINT, "rests": REST, "exports": EXPORT,
 }  # fmt: skip
 """Every section and its record. `code_where` has the source place of each instruction."""
 
-OF_CHIPS = ("spaces", "channels", "tiles", "tile_applies", "tile_prints")
+OF_CHIPS = ("spaces", "channels", "tiles", "tile_applies", "tile_prints", "rests")
 """Sections that are empty in programs of wafers."""
 
 OF_BOTH = (

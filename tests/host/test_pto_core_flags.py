@@ -117,16 +117,43 @@ def test_a5_has_flags_of_the_second_vector_core(second: int) -> None:
         result = pto.run(kernels, arch="a5", arguments=values)
         assert (result.arrays["y"][:2].tolist(), result.findings) == ([25, 26], [])
     else:
-        with pytest.raises(Deadlock, match=r"block 0 AIC.*waits for a signal .*which is 1 where it is compared with 2"):
+        said = (
+            r"block 0 AIC: @\w+ waits \(<text>:\d+:5\) for flag 3 of AIV0 of its block on PIPE_MTE2, which is set by "
+            r"pto.set_intra_block on PIPE_MTE3 at <text>:\d+:5: it has been set once, this is wait 2 for it"
+        )
+        with pytest.raises(Deadlock, match=said):
             pto.run(kernels, arch="a5", arguments=values)
 
 
 def test_a_set_is_missing() -> None:
     kernels = _module("a2a3", cube=_set("3"), vector=_wait("3") + _wait("3"))
-    with pytest.raises(Deadlock, match=r"AIV0.*waits for a signal .*which is 1 where it is compared with 2") as error:
+    said = (
+        r"AIV0.*waits .* for flag 3 of AIC of its block in mode 2 on PIPE_MTE2, which is set by pto.sync.set on "
+        r"PIPE_MTE3 at <text>:\d+:5: it has been set once, this is wait 2 for it, and nothing sets it any "
+        r"more; set it before"
+    )
+    with pytest.raises(Deadlock, match=said) as error:
         pto.run(kernels, arch="a2a3", arguments=_values())
     (finding,) = error.value.findings
     assert finding.code == "unset-flag" and "waits for flag 3 of block 0 AIC, which has ended" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        (
+            _set("3", 0),
+            "which is set by nothing in this module, but pto.sync.set on PIPE_MTE3 at .*:15:5 in mode 0",
+        ),
+        (_set("4"), "which is set by nothing in this module: it has not been set"),
+        (_set("%flag"), "which is set by pto.sync.set on PIPE_MTE3 at <text>:15:5: it has not been set"),
+    ],
+)
+def test_another_flag_is_set(there: str, said: str) -> None:
+    """The report of a wait that never ends names what sets the flag, in another mode too, or that nothing does."""
+    kernels = _module("a2a3", cube=there, vector=_wait("3", 2))
+    with pytest.raises(Deadlock, match=f"waits .*for flag 3 of AIC of its block in mode 2 on PIPE_MTE2, {said}"):
+        pto.run(kernels, arch="a2a3", arguments=_values(flag=5), check=False)
 
 
 @pytest.mark.parametrize(

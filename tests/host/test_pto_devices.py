@@ -108,6 +108,20 @@ def test_ring() -> None:
     assert result.findings == []
 
 
+def test_signals_kept_for_the_next_launch() -> None:
+    """They let its waits pass before anything has come, unless the program sets them back."""
+    parts = (_put("next", "x"), _notify("signal_next"), _await("signal", "wanted"), DOUBLE)
+    back = "%none = arith.constant 0 : i32\n    " + _notify("signal", "set").replace("%one", "%none")
+    for text, repeat, codes in (
+        (_ring(*parts), 2, ["stale-signal"]), (_ring(*parts, back), 2, []), (_ring(*parts), 1, []),
+    ):  # fmt: skip
+        found = pto.run(text, devices=DEVICES, arguments=_ring_values(), repeat=repeat).findings
+        assert [finding.code for finding in found] == codes
+        for finding in found:
+            assert finding.severity == "warning"
+            assert "is 0 before the first of 2 launches and 1 behind it, and the wait is for ge 1" in finding.message
+
+
 @pytest.mark.parametrize(
     "parts",
     [

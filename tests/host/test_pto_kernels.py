@@ -101,6 +101,7 @@ TO_CUBE = [
     Fault("scaling missing", "unwritten-tile", r"\n  pto.tcolexpandmul .*"),
     Fault("pushed by columns", "split-mismatch", r"(tpush_to_aic.*split = )1", r"\g<1>2"),
 ]  # fmt: skip
+FREE_OF_ONE = Fault("credit for one vector core", "split-mismatch", r"(tfree_from_aiv \{id = \d, split = )1", r"\g<1>0")
 ROUNDS = [
     Fault("both cores store one half", "global-race", r"(arith.muli %ln\d+, )%c16_index", r"\g<1>%c0_index"),
     Fault("one free missing", "unbalanced-pipe", r"\n  pto.tfree_from_aic \{id = 2.*"),
@@ -132,6 +133,7 @@ PLANTED = [
         (attention("attention", arch, 1), ROUNDS),
         (attention("attention ahead", arch, 1, ahead=True), ROUNDS[:1]),
         (tensors("tensors"), TENSORS if arch == "a2a3" else []),
+        (dequant("dequant", arch, 1), [FREE_OF_ONE] if arch == "a5" else []),
         (causal("causal", arch), TRIANGLE),
         (softmax("softmax", arch), ROWS),
     )
@@ -193,8 +195,11 @@ def test_pitch_of_products(packed: bool, rows: int, valid: int, codes: list[str]
         assert "boxes of this product 16 rows apart" in finding.message and "compact=1" in finding.message
 
 
-def stored_product(shape: tuple[int, int], stored: tuple[int, int], first: tuple[int, int] | None = None) -> str:
-    """A product of `shape` in an accumulator of which `stored` are valid and stored; added to one of `first`."""
+def stored_product(
+    shape: tuple[int, int], stored: tuple[int, int], first: tuple[int, int] | None = None, *, adds: bool = True
+) -> str:
+    """A product of `shape` in an accumulator of which `stored` are valid and stored; added to one of `first`, or after
+    it in its place."""
     cube = K("cube", "cube", [("%a", P), ("%b", P), ("%out", P)])
     result = cube.tile(acc(*stored))
     for number, (rows, columns) in enumerate([shape] if first is None else [first, shape]):
@@ -206,7 +211,7 @@ def stored_product(shape: tuple[int, int], stored: tuple[int, int], first: tuple
         cube.load(cube.part("%b", (32, columns), (0, 0), (32, columns)), other)
         cube.mov(loaded, lhs)
         cube.mov(other, rhs)
-        (cube.mmacc if number else cube.mm)(lhs, rhs, result)
+        (cube.mmacc if number and adds else cube.mm)(lhs, rhs, result)
     cube.store(result, cube.part("%out", stored, (0, 0), stored))
     return module("a5", cube)
 
@@ -228,6 +233,27 @@ def test_part_of_an_accumulator_without_product(
     found = [finding for finding in check(stored_product(shape, stored, first)) if finding.code == "unwritten-tile"]
     assert [finding.severity for finding in found] == ([] if message is None else ["error"])
     assert message is None or message in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("shape", "first", "message"),
+    [
+        ((16, 64), (64, 64), "64 rows of the accumulator are stored, but the last product has written 16, so the "
+         "others are those of an earlier one; give the accumulator 16 valid rows, or the operands 64"),
+        ((64, 16), (64, 64), "64 columns of the accumulator are stored, but the last product has written 16, so"),
+        ((64, 64), (64, 64), None),
+        ((64, 64), (16, 64), None),
+    ],
+)  # fmt: skip
+def test_part_of_an_accumulator_of_an_earlier_product(
+    shape: tuple[int, int], first: tuple[int, int], message: str | None
+) -> None:
+    """It may be meant so: a warning."""
+    text = stored_product(shape, (64, 64), first, adds=False)
+    found = [finding for finding in check(text) if finding.code == "unwritten-tile"]
+    assert [finding.severity for finding in found] == ([] if message is None else ["warning"])
+    assert message is None or message in found[0].message
+    assert not [finding for finding in check(stored_product(shape, (64, 64), first)) if "earlier" in finding.message]
 
 
 @pytest.mark.parametrize(("address", "codes"), [(0, ["slots-overlap"]), (12288, ["slots-overlap"]), (16384, [])])

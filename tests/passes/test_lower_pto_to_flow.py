@@ -317,7 +317,9 @@ def test_elements_that_cannot_be_computed_with(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     (
-        ("%x = pto.load_scalar %a[%zero] : !pto.ptr<f64> -> f64", "'pto.load_scalar' op uses f64, which no operation"),
+        ("""%t = pto.alloc_tile : !pto.tile_buf<vec, 4x4xf64>
+         pto.tmov ins(%t : !pto.tile_buf<vec, 4x4xf64>) outs(%t : !pto.tile_buf<vec, 4x4xf64>)""",
+         "'pto.alloc_tile' op uses f64, which no operation on tiles of a2, a3 or a5 takes, but scalar code alone"),
         ("""%t = pto.alloc_tile : !pto.tile_buf<vec, 4x4xf64>
          pto.tadd ins(%t, %t : !pto.tile_buf<vec, 4x4xf64>, !pto.tile_buf<vec, 4x4xf64>)
            outs(%t : !pto.tile_buf<vec, 4x4xf64>)""", "'pto.tadd' op expects A2/A3 tadd element type to be"),

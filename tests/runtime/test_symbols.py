@@ -294,7 +294,10 @@ def test_wrong_arrays(values, message: str) -> None:
             "flow.task local @t id 9 {\n %a = arith.constant 1.0 : f64\n %b = arith.addf %a, %a : f64\n flow.return }",
             "cannot execute arith.addf on f64; compute with f32",
         ),
-        ("flow.func @t(%a: f64) {\n flow.return }\n flow.export @t", "@t takes f64, which PEs do not compute with"),
+        (
+            'flow.func @t(%a: f64) {\n flow.return }\n flow.export @t as "t"',
+            "@t takes f64, which PEs do not compute with",
+        ),
         (
             "flow.task local @t id 9 {\n %a = arith.constant 1 : i32\n %b = arith.extsi %a : i32 to i48\n"
             " flow.return }",

@@ -32,6 +32,8 @@ class Written:
     """Rows by which columns of boxes of a product are apart in the accumulator."""
     product: tuple[int, int] | None = None
     """The rows and columns that products have written; None if others have written there, or that is not known."""
+    latest: tuple[int, int] | None = None
+    """Of these, those that the last product has written, and what was added to it."""
 
 
 class Contents:
@@ -48,10 +50,12 @@ class Contents:
         """Return the name of the memory of a tile, unique in the program."""
         return self._trace.cores[self._core].memory(tile.space.value)
 
-    def write(self, tile: Tile, signature: object, product: tuple[int, int] | None = None) -> None:
+    def write(
+        self, tile: Tile, signature: object, product: tuple[int, int] | None = None, *, adds: bool = False
+    ) -> None:
         """Record that the valid part of a tile has been written; what it covers whole is gone.
 
-        A `product` of so many rows and columns writes no more of it than that.
+        A `product` of so many rows and columns writes no more of it than that, and with `adds`, adds to what is there.
         """
         region = tile.region()
         if region is None:
@@ -69,7 +73,7 @@ class Contents:
         kept = [part for part in before if part.start < low or part.end > high]
         written = Written(low, high, tile, signature)
         if product is not None and not self._is_lost:
-            written.product = _with_earlier(product, written, before)
+            written.product, written.latest = _with_earlier(product, written, before, adds=adds)
         kept.append(written)
         self._written[tile.space] = kept
 
@@ -128,7 +132,7 @@ class Contents:
         if found.pitch is not None and tile.valid[1] is not None and tile.valid[1] > BOX_ROWS:
             self._check_pitch(op, tile, found.pitch)
         if found.product is not None and found.start == low and not is_product(op):
-            self._check_product(op, tile, found.product)
+            self._check_product(op, tile, found.product, found.latest or found.product)
         if found.start == low and found.end == high:
             return found.signature
         inside = found.start <= low and high <= found.end
@@ -161,10 +165,25 @@ class Contents:
             )
         )
 
-    def _check_product(self, op: Operation, tile: Tile, product: tuple[int, int]) -> None:
-        """Report that more of an accumulator is read than products have written, boxes counted whole."""
-        for what, written, valid in zip(("rows", "columns"), product, tile.valid, strict=True):
-            if valid is not None and valid > whole_boxes(written):
+    def _check_product(self, op: Operation, tile: Tile, product: tuple[int, int], latest: tuple[int, int]) -> None:
+        """Report that more of an accumulator is read than products, or the last, have written, boxes counted whole."""
+        for what, written, last, valid in zip(("rows", "columns"), product, latest, tile.valid, strict=True):
+            if valid is None:
+                continue
+            if whole_boxes(last) < valid <= whole_boxes(written):
+                self._trace.report(
+                    Problem(
+                        "unwritten-tile",
+                        op,
+                        f"{valid} {what} of the accumulator are {'stored' if op.name == 'pto.tstore' else 'read'}, but "
+                        f"the last product has written {last}, so the others are those of an earlier one; give the "
+                        f"accumulator {last} valid {what}, or the operands {valid}",
+                        may=True,
+                        core=self._core,
+                    )
+                )
+                return
+            if valid > whole_boxes(written):
                 self._trace.report(
                     Problem(
                         "unwritten-tile",
@@ -179,12 +198,21 @@ class Contents:
                 return
 
 
-def _with_earlier(product: tuple[int, int], written: Written, before: Sequence[Written]) -> tuple[int, int] | None:
-    """Return the rows and columns that a product and those before it have written; None if others have, too."""
+def _with_earlier(
+    product: tuple[int, int], written: Written, before: Sequence[Written], *, adds: bool
+) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+    """Return the rows and columns that a product and those before it have written, and those of the last alone.
+
+    None if others have written there, too. A product that `adds` to what is there belongs to the one before it.
+    """
     earlier = [part for part in before if part.start < written.end and written.start < part.end]
     if not earlier:
-        return product
+        return product, product
     if len(earlier) > 1 or earlier[0].product is None or earlier[0].start != written.start:
-        return None
-    rows, columns = earlier[0].product
-    return max(rows, product[0]), max(columns, product[1])
+        return None, None
+    last = earlier[0].latest if adds else None
+    return _larger(earlier[0].product, product), product if last is None else _larger(last, product)
+
+
+def _larger(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+    return max(left[0], right[0]), max(left[1], right[1])

@@ -224,7 +224,7 @@ class MemoryOperations(CoreState):
             self._step(op, kind, pipe, tuple(accesses), extents=extents, size=size)
             is_known = op.name.startswith("pto.tmatmul") and len(extents) == 3 and 0 not in extents
             product = (extents[0], extents[2]) if is_known else None
-            self.memory.write(result, signature if known else None, product)
+            self.memory.write(result, signature if known else None, product, adds=".acc" in op.name)
             self._note_pitch(op, result)
             self._note_numbers(op, result)
         elif isinstance(result, View):

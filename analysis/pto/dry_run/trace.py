@@ -106,6 +106,8 @@ class Trace:
     """True if the program orders its cores also by what a dry run does not follow."""
     unchecked: dict[Operation, str] = field(default_factory=dict[Operation, str])
     """Operations that order cores in a way that a dry run does not follow, and why it does not."""
+    launches: int = 1
+    """How often the program is launched in a row; this is the first of them."""
     signals: Signals = field(default_factory=Signals)
     """Signals between cores of several devices."""
     explicit: set[int] = field(default_factory=set[int])

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: flow.fabric @k target "a5" grid 1 by 2 {
 // CHECK:         scf.while
-// CHECK:           flow.rest_unless %holds, %found, %wanted
+// CHECK:           flow.rest_unless %holds, %found, %wanted for "flag 3 of AIC"
 // CHECK:           scf.condition
 flow.fabric @k target "a5" grid 1 by 2 {
   flow.space @gm 0
@@ -14,7 +14,7 @@ flow.fabric @k target "a5" grid 1 by 2 {
         %t = flow.tile @gm[%address] extents [1] strides [1] : !flow.tile<i64>
         %found = flow.tile_get %t : !flow.tile<i64> -> i64
         %holds = arith.cmpi sge, %found, %wanted : i64
-        flow.rest_unless %holds, %found, %wanted
+        flow.rest_unless %holds, %found, %wanted for "flag 3 of AIC"
         %again = arith.xori %holds, %true : i1
         scf.condition(%again)
       } do {
