@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import UnitAttr, i1, i32
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import UnitAttr, i1, i32, i64
+from xdsl.ir import Operation, SSAValue
 
 from ...analysis.pto.pipe_ends import refusal
 from ...dialects import flow
@@ -98,19 +98,24 @@ def _wait(kernel: Instructions, op: InstructionOp) -> None:
 
 
 def _test(kernel: Instructions, op: InstructionOp) -> None:
+    """Compare each signal; in a loop, the other cores go on before it is asked again."""
     emitter, wanted = kernel.emitter, kernel.handles.value(given(op, "cmpValue"))
-    holds = [
-        emitter.make(
-            arith.CmpiOp(
-                emitter.make(flow.TileGetOp(emitter.tile(signal), i32)), wanted, _PREDICATES[word_of(op, "cmp", "ge")]
-            )
-        )
-        for signal in _signals(kernel, op)
-    ]
+    values = [emitter.make(flow.TileGetOp(emitter.tile(signal), i32)) for signal in _signals(kernel, op)]
+    holds = [emitter.make(arith.CmpiOp(value, wanted, _PREDICATES[word_of(op, "cmp", "ge")])) for value in values]
     found = holds[0]
     for each in holds[1:]:
         found = emitter.make(arith.AndIOp(found, each))
+    if _is_repeated(op):
+        first, least = (emitter.make(arith.ExtSIOp(number, i64)) for number in (values[0], wanted))
+        emitter.append(flow.RestOp(found, first, least))
     kernel.handles.values[op.results[0]] = found
+
+
+def _is_repeated(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, scf.WhileOp | scf.ForOp):
+        parent = parent.parent_op()
+    return parent is not None
 
 
 def _members(kernel: Instructions, op: InstructionOp) -> list[View]:

@@ -122,6 +122,53 @@ def test_signals_kept_for_the_next_launch() -> None:
             assert "is 0 before the first of 2 launches and 1 behind it, and the wait is for ge 1" in finding.message
 
 
+SPIN = f"""scf.while () : () -> () {{
+      %come = pto.comm.ttest(%signal_part, %wanted : {WORD}, i32) {{cmp = #pto<wait_cmp ge>}} -> i1
+      %again = arith.xori %come, %yes : i1
+      scf.condition(%again)
+    }} do {{
+      scf.yield
+    }}
+    """
+CARRIED = f"""%asked = scf.while (%done = %no) : (i1) -> i1 {{
+      %again = arith.xori %done, %yes : i1
+      scf.condition(%again) %done : i1
+    }} do {{
+    ^bb0(%before: i1):
+      %come = pto.comm.ttest(%signal_part, %wanted : {WORD}, i32) {{cmp = #pto<wait_cmp ge>}} -> i1
+      scf.yield %come : i1
+    }}
+    """
+
+
+@pytest.mark.parametrize("spin", [SPIN, CARRIED], ids=["condition", "carried"])
+def test_loops_that_ask_for_a_signal(spin: str) -> None:
+    """They wait as twait does, are behind the notification, and never end without it."""
+    bits = "%yes = arith.constant true\n    %no = arith.constant false\n    "
+    values = _ring_values()
+    result = pto.run(
+        _ring(bits, _put("next", "x"), _notify("signal_next"), spin, DOUBLE), devices=DEVICES, arguments=values
+    )
+    for device in range(DEVICES):
+        assert (result.arrays["twice"][device] == 2 * values["x"][device - 1]).all()
+    assert result.findings == []
+    early = pto.run(
+        _ring(bits, _notify("signal_next"), _put("next", "x"), spin, DOUBLE), devices=DEVICES, arguments=_ring_values()
+    )
+    assert {finding.code for finding in early.findings} == {"global-race"}
+    with pytest.raises(Deadlock, match=r"waits for a signal .*, which is 0 where it is compared with 1"):
+        pto.run(_ring(bits, spin, DOUBLE), devices=DEVICES, arguments=_ring_values())
+
+
+def test_a_signal_asked_for_once() -> None:
+    """What that returns depends on the moment, so the check says that it compares nothing."""
+    ask = SPIN[SPIN.index("%come") : SPIN.index("%again")] + "scf.if %come {\n" + DOUBLE + "}\n    "
+    result = pto.run(_ring(_put("next", "x"), _notify("signal_next"), ask), devices=DEVICES, arguments=_ring_values())
+    (note,) = result.findings
+    assert (note.code, note.severity) == ("unchecked-order", "note")
+    assert "pto.comm.ttest orders them and what it returns depends on when it is asked" in note.message
+
+
 @pytest.mark.parametrize(
     "parts",
     [

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation
 
 from ....dialects.pto.attributes import AtomicType, AtomicTypeAttr, HardwarePipe
 from ....dialects.pto.instructions import OPERATIONS, InstructionOp
+from ....dialects.traversal import walk
 from .core_state import CoreState, Waiting
 from .signals import COMPARISONS, Await, Change, Place, Signal
 from .trace import Access
@@ -18,6 +21,15 @@ _TRANSFERS = [
     OPERATIONS[f"comm.{name}"]
     for name in ("tput", "tget", "tbroadcast", "tgather", "tscatter", "treduce", "tput_async", "tget_async")
 ]
+
+
+def _does_nothing_else(test: Operation) -> bool:
+    """Return True if an operation is in a loop that only repeats it, until it says so."""
+    loop = test.parent_op()
+    if not isinstance(loop, scf.WhileOp) or any(argument.type != i1 for argument in loop.arguments):
+        return False
+    others = [op for op in walk(loop) if op is not loop and op is not test]
+    return all(op.name.startswith("arith.") or isinstance(op, scf.YieldOp | scf.ConditionOp) for op in others)
 
 
 class Communication(CoreState):
@@ -54,11 +66,6 @@ class Communication(CoreState):
     def _ended(self, op: InstructionOp) -> None:
         for result in op.results:
             self.values[result] = 1
-
-    def _unknown_result(self, op: InstructionOp) -> None:
-        for result in op.results:
-            self.values[result] = None
-        self.trace.orders_cores = True
 
     def _nothing(self, op: InstructionOp) -> None:
         for result in op.results:
@@ -107,19 +114,44 @@ class Communication(CoreState):
         for place, signal in signals or ():
             while wanted is not None and signal.value is not None and not COMPARISONS[word](signal.value, wanted):
                 yield
-            step = self._step(op, "wait", HardwarePipe.S, after=tuple(change.step for change in signal.changes))
-            self.trace.signals.awaits.append(Await(step, place, word, wanted))
-            self._wait_for_pipes(op)
+            self._has_come(op, place, signal, word, wanted)
+
+    def _has_come(self, op: InstructionOp, place: Place, signal: Signal, word: str, wanted: int | None) -> None:
+        """Note that a wait for a signal has ended."""
+        step = self._step(op, "wait", HardwarePipe.S, after=tuple(change.step for change in signal.changes))
+        self.trace.signals.awaits.append(Await(step, place, word, wanted))
+        self._wait_for_pipes(op)
+
+    def _test(self, op: InstructionOp) -> Waiting:
+        """Ask for a signal: in a loop that does nothing else until it has come, which is a wait."""
+        signals = self._signals(op)
+        word, wanted = str(getattr(op.attribute("cmp"), "data", "ge")), self.values.get(op.operands[1])
+        values = [signal.value for _, signal in signals or ()]
+        self.values[op.results[0]] = None
+        if signals is None or wanted is None or None in values or not _does_nothing_else(op):
+            self.trace.orders_cores = True
+            self.trace.unchecked.setdefault(
+                op,
+                "what it returns depends on when it is asked; wait with pto.comm.twait, or in a loop of nothing else",
+            )
+            return
+        if not all(value is not None and COMPARISONS[word](value, wanted) for value in values):
+            self.values[op.results[0]] = 0
+            yield
+            return
+        for place, signal in signals:
+            self._has_come(op, place, signal, word, wanted)
+        self.values[op.results[0]] = 1
 
     HANDLERS: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]] = {
         **dict.fromkeys(_TRANSFERS, _of_group),
         OPERATIONS["comm.build_async_session"]: _nothing,
         OPERATIONS["comm.wait_async_event"]: _ended,
         OPERATIONS["comm.test_async_event"]: _ended,
-        OPERATIONS["comm.ttest"]: _unknown_result,
         OPERATIONS["comm.tnotify"]: _notify,
     }
 
     WAITING: ClassVar[Mapping[type[Operation], Callable[[Any, Any], Waiting]]] = {
         OPERATIONS["comm.twait"]: _await,
+        OPERATIONS["comm.ttest"]: _test,
     }
