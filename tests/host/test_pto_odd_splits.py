@@ -104,5 +104,7 @@ def test_vector_cores_share_an_odd_number(split: int, arch: Any) -> None:
 
 
 def test_a5_does_not() -> None:
-    (finding,) = pto.check(text(UP_DOWN_ODD, "a5"), "a5")
-    assert "'pto.tpush_to_aic' op supports odd split modes (split = 3 or 4) from V2C only on A2/A3" in finding.message
+    found = [finding.message for finding in pto.check(text(UP_DOWN_ODD, "a5"), "a5")]
+    assert len(found) == 3
+    for message, name in zip(found, ("tpush_to_aic", "tpop_from_aiv", "tfree_from_aiv"), strict=True):
+        assert f"'pto.{name}' op supports odd split modes (split = 3 or 4) from V2C only on A2/A3" in message
