@@ -15,7 +15,7 @@ from ..analysis.pto.dry_run.timing import times_of
 from ..analysis.pto.dry_run.trace import Trace
 from ..analysis.pto.dry_run.values import Pointer
 from ..diagnostics.locations import location_of
-from ..dialects.pto.kernels import Architecture
+from ..dialects.pto.kernels import Architecture, argument_name
 from ..dialects.pto.types import PtrType
 from ..operations.pipe_protocol import Behavior
 from ..targets import COSTS
@@ -83,9 +83,9 @@ def trace_of_devices(
 def _pointers(program: Program) -> Iterator[str]:
     """Yield the names of arguments that are pointers."""
     for function in program.launched:
-        for place, argument in enumerate(function.body.blocks[0].args):
+        for argument in function.body.blocks[0].args:
             if isinstance(argument.type, PtrType):
-                yield argument.name_hint or f"arg{place}"
+                yield argument_name(argument)
 
 
 def rings_opened_at(placed: ModuleOp, behavior: Behavior, chip: Architecture, location: str | None) -> list[str]:

@@ -46,6 +46,18 @@ class ReserveBufferOp(IRDLOperation):
     base = opt_prop_def(IntegerAttr[I32])
     addr = result_def(i32)
 
+    def __init__(self, name: str, size: int, space: AddressSpace, base: int | None = None) -> None:
+        super().__init__(
+            result_types=[i32],
+            properties={
+                "name": StringAttr(name),
+                "size": IntegerAttr(size, i32),
+                "location": AddressSpaceAttr(space),
+                "autoAlloc": BoolAttr.from_bool(base is None),
+                "base": None if base is None else IntegerAttr(base, i32),
+            },
+        )
+
     @property
     def key(self) -> str:
         """The name the buffer is imported by."""
@@ -114,6 +126,10 @@ class ImportReservedBufferOp(IRDLOperation):
     buffer_name = prop_def(StringAttr, prop_name="name")
     peer = prop_def(SymbolRefAttr, prop_name="peer_func")
     addr = result_def(i32)
+
+    def __init__(self, name: str, peer: str) -> None:
+        """`peer` is the function that reserves the buffer."""
+        super().__init__(result_types=[i32], properties={"name": StringAttr(name), "peer_func": SymbolRefAttr(peer)})
 
     @property
     def key(self) -> str:

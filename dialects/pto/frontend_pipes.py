@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar, TypeAlias, cast
 
-from xdsl.dialects.builtin import I8, I32, BoolAttr, IndexType, IntegerAttr, f32, i32, i64
+from xdsl.dialects.builtin import I8, I32, BoolAttr, IndexType, IntegerAttr, f32, i8, i32, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -179,6 +179,33 @@ class OpenPipeOp(FrontendOperation):
     c2v_consumer_buf = opt_operand_def(i32)
     v2c_consumer_buf = opt_operand_def(i32)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        dir_mask: int,
+        slot_size: int,
+        slot_num: int | None = None,
+        *,
+        id: int = 0,
+        nosplit: bool | None = None,
+        local_slot_num: int | None = None,
+        acc_push_epilogue: AccPushEpilogueAttr | None = None,
+        **operands: SSAValue,
+    ) -> None:
+        """`operands` are where the slots are, by name: `gm_slot_buffer`, `c2v_consumer_buf` and so on."""
+        super().__init__(
+            operands=[operands.get(name) for name in _OPENING_OPERANDS],
+            properties={
+                "id": IntegerAttr(id, i32),
+                "dir_mask": IntegerAttr(dir_mask, i8),
+                "slot_size": IntegerAttr(slot_size, i32),
+                "slot_num": None if slot_num is None else IntegerAttr(slot_num, i32),
+                "local_slot_num": None if local_slot_num is None else IntegerAttr(local_slot_num, i32),
+                "nosplit": None if nosplit is None else BoolAttr.from_bool(nosplit),
+                "acc_push_epilogue": acc_push_epilogue,
+            },
+        )
+        assert operands.keys() <= set(_OPENING_OPERANDS), f"a pipe has {', '.join(_OPENING_OPERANDS)}"
 
     CORE: ClassVar[KernelKind]
     SETTINGS: ClassVar[Clauses] = {
@@ -646,6 +673,11 @@ class PipeUseOp(FrontendOperation):
             verify_entry_matches(self, entry, slot, "gm_slot_tensor")
 
 
+def _use(split: int, id: int) -> dict[str, Attribute]:
+    """Return the properties of an operation on an entry."""
+    return {"id": IntegerAttr(id, i32), "split": IntegerAttr(split, i8)}
+
+
 class AllocSlotOp(OneResultOp, PipeUseOp):
     """Allocates the next free slot in global memory, a tensor to be written and then pushed (PTO-011).
 
@@ -654,6 +686,9 @@ class AllocSlotOp(OneResultOp, PipeUseOp):
 
     entry = result_def(TensorViewType)
     NOUN: ClassVar[str] = "TALLOC"
+
+    def __init__(self, type: TensorViewType, split: int, id: int = 0) -> None:
+        super().__init__(result_types=[type], properties=_use(split, id))
 
     @property
     def entry_value(self) -> SSAValue:
@@ -674,6 +709,10 @@ class PushOp(PipeUseOp):
     tile = operand_def(TileBufType | TensorViewType)
     NOUN: ClassVar[str] = "TPUSH"
     SPACE: ClassVar[AddressSpace]
+
+    def __init__(self, tile: SSAValue, split: int, id: int = 0) -> None:
+        rest = [None] * (len(self.get_irdl_definition().operands) - 1)
+        super().__init__(operands=[tile, *rest], properties=_use(split, id))
 
     @property
     def entry_value(self) -> SSAValue:
@@ -802,6 +841,20 @@ class PopOp(PipeUseOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     NOUN: ClassVar[str] = "TPOP"
 
+    def __init__(
+        self,
+        type: TileBufType | TensorViewType,
+        split: int,
+        id: int = 0,
+        *,
+        valid_row: SSAValue | None = None,
+        valid_col: SSAValue | None = None,
+        aiv_subblockid: SSAValue | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[valid_row, valid_col, aiv_subblockid], result_types=[type], properties=_use(split, id)
+        )
+
     @property
     def entry_value(self) -> SSAValue:
         return self.tile
@@ -906,6 +959,9 @@ class FreeOp(PipeUseOp):
 
     entry = opt_operand_def(TileBufType | TensorViewType)
     NOUN: ClassVar[str] = "TFREE"
+
+    def __init__(self, split: int, id: int = 0, entry: SSAValue | None = None) -> None:
+        super().__init__(operands=[entry], properties=_use(split, id))
 
     def entry_types(self) -> list[Attribute]:
         return [] if self.entry is None else [self.entry.type]

@@ -12,7 +12,7 @@ from typing import Literal, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr, i32, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -122,6 +122,11 @@ def kernel_kind(function: FuncOp) -> KernelKind | None:
 
 _ENTRIES = ("pto.entry", "hacc.entry", "pto.kernel", "pto.aicore")
 """The attributes of functions that the host starts."""
+
+
+def argument_name(argument: BlockArgument) -> str:
+    """Return the name of an argument of a kernel, by which a launch gives it: that of the text, or `arg0` and so on."""
+    return argument.name_hint or f"arg{argument.index}"
 
 
 def is_entry(function: FuncOp) -> bool:

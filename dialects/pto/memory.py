@@ -61,8 +61,13 @@ def _extent_of(parser: Parser, value: SSAValue) -> int:
     """Return the extent that a parsed value has in an inferred type."""
     if isinstance(parser, LocatingParser):
         parser.look_at_values()
-    known = constant_value(value)
-    return DYNAMIC if known is None else known
+    return _extents([value])[0]
+
+
+def _extents(values: Sequence[SSAValue]) -> list[int]:
+    """Return the extents that values have in a type: those that are constants, and DYNAMIC."""
+    known = [constant_value(value) for value in values]
+    return [DYNAMIC if extent is None else extent for extent in known]
 
 
 def _parse_operand_list(parser: Parser) -> list[UnresolvedOperand]:
@@ -223,6 +228,18 @@ class MakeTensorViewOp(IRDLOperation):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure(), VerifiedByConstants())
 
+    def __init__(
+        self,
+        ptr: SSAValue,
+        shape: Sequence[SSAValue],
+        strides: Sequence[SSAValue],
+        layout: LayoutAttr | None = None,
+    ) -> None:
+        """Extents that are constants are stated in the type of the tensor."""
+        assert isinstance(ptr.type, PtrType), "a tensor is made at a pointer"
+        type = TensorViewType.get(_extents(shape), ptr.type.element_type)
+        super().__init__(operands=[ptr, shape, strides], result_types=[type], properties={"layout": layout})
+
     @classmethod
     def parse(cls, parser: Parser) -> MakeTensorViewOp:
         pointer = parser.parse_unresolved_operand()
@@ -287,6 +304,12 @@ class PartitionViewOp(IRDLOperation):
     result = result_def(PartitionTensorViewType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure(), VerifiedByConstants())
+
+    def __init__(self, source: SSAValue, offsets: Sequence[SSAValue], sizes: Sequence[SSAValue]) -> None:
+        """Sizes that are constants are stated in the type of the part."""
+        assert isinstance(source.type, TensorViewType), "a part is that of a tensor"
+        type = PartitionTensorViewType.get(_extents(sizes), source.type.element_type)
+        super().__init__(operands=[source, offsets, sizes], result_types=[type])
 
     @classmethod
     def parse(cls, parser: Parser) -> PartitionViewOp:
@@ -375,6 +398,16 @@ class AllocTileOp(IRDLOperation):
     assembly_format = (
         "(`addr` `=` $addr^)? (`valid_row` `=` $valid_row^)? (`valid_col` `=` $valid_col^)? attr-dict `:` type($result)"
     )
+
+    def __init__(
+        self,
+        type: TileBufType,
+        *,
+        addr: SSAValue | None = None,
+        valid_row: SSAValue | None = None,
+        valid_col: SSAValue | None = None,
+    ) -> None:
+        super().__init__(operands=[addr, valid_row, valid_col], result_types=[type])
 
     def verify_(self) -> None:
         tile = self.result.type
@@ -560,6 +593,9 @@ class SetValidShapeOp(IRDLOperation):
     valid_row = operand_def(_INDEX)
     valid_col = operand_def(_INDEX)
     assembly_format = "$source `,` $valid_row `,` $valid_col attr-dict `:` type($source)"
+
+    def __init__(self, source: SSAValue, valid_row: SSAValue, valid_col: SSAValue) -> None:
+        super().__init__(operands=[source, valid_row, valid_col])
 
     def verify_(self) -> None:
         tile = self.source.type

@@ -131,6 +131,10 @@ class TableOperation(TileOperation):
     inputs = var_operand_def()
     dst = operand_def()
 
+    def __init__(self, inputs: Sequence[SSAValue], dst: SSAValue, **modes: Attribute) -> None:
+        """The inputs are what stands in `ins`, a tile for intermediate results included."""
+        super().__init__(operands=[inputs, dst], properties=modes)
+
     @classmethod
     def table_row(cls) -> pto_tiles.PtoTileOperation:
         """Return the operation's row in the table."""
@@ -346,6 +350,9 @@ class TLoadOp(TileOperation):
     pad_value = opt_operand_def()
     pad_mode = opt_prop_def(PadModeAttr)
 
+    def __init__(self, src: SSAValue, dst: SSAValue) -> None:
+        super().__init__(operands=[src, dst, None])
+
     @classmethod
     def parse(cls, parser: Parser) -> TLoadOp:
         parser.parse_keyword("ins")
@@ -401,6 +408,17 @@ class TStoreOp(TileOperation):
     reluPreMode = opt_prop_def(ReluPreModeAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
+    def __init__(
+        self,
+        src: SSAValue,
+        dst: SSAValue,
+        *,
+        fp: SSAValue | None = None,
+        preQuantScalar: SSAValue | None = None,
+        **modes: Attribute,
+    ) -> None:
+        super().__init__(operands=[src, dst, fp, preQuantScalar], properties=modes)
+
     @classmethod
     def parse(cls, parser: Parser) -> TStoreOp:
         parser.parse_keyword("ins")
@@ -454,6 +472,17 @@ class TMovOp(TileOperation):
     accToVecMode = opt_prop_def(AccToVecModeAttr)
     reluPreMode = opt_prop_def(ReluPreModeAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        src: SSAValue,
+        dst: SSAValue,
+        *,
+        fp: SSAValue | None = None,
+        preQuantScalar: SSAValue | None = None,
+        **modes: Attribute,
+    ) -> None:
+        super().__init__(operands=[src, dst, fp, preQuantScalar], properties=modes)
 
     @classmethod
     def parse(cls, parser: Parser) -> TMovOp:
@@ -558,6 +587,9 @@ class TCvtOp(TileOperation):
     dst = operand_def()
     rmode = opt_prop_def(RoundModeAttr)
     sat_mode = opt_prop_def(SaturationModeAttr)
+
+    def __init__(self, src: SSAValue, dst: SSAValue, *, tmp: SSAValue | None = None, **modes: Attribute) -> None:
+        super().__init__(operands=[src, tmp, dst], properties=modes)
 
     @classmethod
     def parse(cls, parser: Parser) -> TCvtOp:

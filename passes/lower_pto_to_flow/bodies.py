@@ -47,6 +47,7 @@ from ...dialects.pto.kernels import (
     SectionOp,
     SetFftsOp,
     SyncAllOp,
+    argument_name,
     core_of,
     kernel_kind,
 )
@@ -125,8 +126,8 @@ class KernelLowering:
         names: list[Attribute] = []
         pointers: list[Attribute] = []
         types: list[Attribute] = []
-        for place, argument in enumerate(self.function.body.block.args):
-            own = argument.name_hint or str(place)
+        for argument in self.function.body.block.args:
+            own = argument_name(argument)
             if isinstance(argument.type, TileBufType):
                 self._own_tile(argument, own)
                 continue

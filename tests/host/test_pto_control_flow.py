@@ -430,6 +430,28 @@ def test_several_tiles_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         _run(tmp_path, CHOSEN, n=4)
 
 
+def test_arguments_without_names() -> None:
+    """They are `arg0` and so on, for whoever launches the kernel and for the search for races alike."""
+    text = VECTOR.replace("%x: ", "%0: ").replace("%out: ", "%1: ").replace("_view %x,", "_view %0,")
+    text = text.replace("_view %out,", "_view %1,")
+    body = f"""
+  %tile = pto.alloc_tile : {TILE}
+  pto.texpands ins(%one : f32) outs(%tile : {TILE})
+  {_store("place", "%tile", "%c0")}
+"""
+    program = pto.Program(text.replace("BODY", body))
+    assert list(program.parameters) == ["arg0", "arg1", "n"]
+    result = pto.run(text.replace("BODY", body), arguments=[SOURCE, np.zeros_like(SOURCE), 1], blocks=2)
+    assert (result.arrays["arg1"][0] == 1).all()
+    # Both blocks store the same from the same, which is none; another value is one.
+    other = body.replace("  pto.texpands ins(%one : f32)", """
+  %block = pto.get_block_idx
+  %number = arith.sitofp %block : i64 to f32
+  pto.texpands ins(%number : f32)""")  # fmt: skip
+    races = pto.run(text.replace("BODY", other), arguments=[SOURCE, np.zeros_like(SOURCE), 1], blocks=2).findings
+    assert [finding.code for finding in races] == ["global-race"] and "of 'arg1'" in races[0].message
+
+
 @pytest.mark.parametrize("executor", ["core", "reference"])
 def test_a_tile_that_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str) -> None:
     """`tassign`: the tile and its new name are at the new address; what is at the old one stays."""

@@ -20,6 +20,7 @@ from ....dialects.pto.kernels import (
     GetSubBlockNumOp,
     SectionCubeOp,
     SectionVectorOp,
+    argument_name,
     kernel_kind,
 )
 from ....dialects.pto.tiles import TileOperation
@@ -48,7 +49,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
         for function in self.program.launched:
             given: list[Any] = []
             for argument in function.body.blocks[0].args:
-                value = arguments.get(argument.name_hint or f"arg{argument.index}")
+                value = arguments.get(argument_name(argument))
                 # One name may be a pointer of one kernel and a number of another, which a run refuses.
                 given.append(value if isinstance(value, Pointer) == isinstance(argument.type, PtrType) else None)
             yield from self.function(function, given)
