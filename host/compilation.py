@@ -43,6 +43,7 @@ from ..dialects.machine.rules import rectangle_problem
 from ..dialects.traversal import walk
 from ..dialects.verification import located, verify
 from ..operations.scalar_types import numpy_type
+from ..runtime.tables.format import Tables
 from .arrays import convert
 from .garbage_collection import collector_paused
 
@@ -93,6 +94,8 @@ class Program:
     symbols: Mapping[str, ExportedSymbol]
     warnings: tuple[str, ...] = ()
     """Of the compiler, each a line with its place."""
+    tables: Tables | None = None
+    """What `module` is for an executor, if that is known already: with the places of the source, not of its text."""
 
     @property
     def rectangle(self) -> tuple[int, int]:

@@ -13,15 +13,18 @@ from ..dialects import flow
 from ..operations.prices import Prices
 from ..runtime import Machine
 from ..runtime.executors import AUTO, chosen, of_grid
+from ..runtime.tables.format import Tables
 
 
 def load(
     module: ModuleOp | flow.FabricOp, *, executor: str | None = None, trace: IO[bytes] | None = None,
     trace_kinds: Iterable[str] | None = None, trace_last: int | None = None, prices: Prices | None = None,
     counts: bool = False, threads: int | None = None, statistics: bool = False,
-    check: bool | None = False, **options: Any,
+    check: bool | None = False, tables: Tables | None = None, **options: Any,
 ) -> Machine:  # fmt: skip
     """Return a machine with a program loaded; see `Machine`. `threads` are for the core.
+
+    `tables` are those of the program, if they are known.
 
     Other executors have one thread. Raises LoomError for what tables do not hold.
     """
@@ -32,8 +35,8 @@ def load(
     if name == "core" and threads is not None:
         options["threads"] = threads
     return Machine(
-        assemble(fabric), executor=name, trace=trace, trace_kinds=trace_kinds, trace_last=trace_last, prices=prices,
-        counts=counts, statistics=statistics, check=check, **options,
+        assemble(fabric) if tables is None else tables, executor=name, trace=trace, trace_kinds=trace_kinds,
+        trace_last=trace_last, prices=prices, counts=counts, statistics=statistics, check=check, **options,
     )  # fmt: skip
 
 

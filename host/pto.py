@@ -293,6 +293,8 @@ def launch(
     step_limit = None if step_limit is None else whole_number(step_limit, "the step limit")
     if step_limit is not None and step_limit < 1:
         raise LoomError(f"a step limit of {step_limit} lets nothing run; give at least 1, or none")
+    if not isinstance(program, Program):
+        raise LoomError(f"a launch is one of a loomir.pto.Program, not of {program!r}; make one, or call run")
     machine = program.machine(order=order)
     bound = bind_all(program, machine, arguments)
     trace = _dry_run(program, bound)
@@ -438,7 +440,7 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Value], lab
             value = given.item() if isinstance(given, np.generic | np.ndarray) else given
             if not isinstance(value, int | float):
                 raise LoomError(f"argument '{name}' is a number, and {value!r} is not; pass an int or a float")
-            bound[name] = Bound(value)
+            bound[name] = Bound(_as_number(name, value, parameter.kind))
             continue
         dtype = _dtype_of(parameter.pointed)
         assert dtype is not None
@@ -534,6 +536,18 @@ def _result(
         for (column, row), label, values in machine.chip.printed_tiles
     ]
     return Result(arrays, prints, list(_findings(program, machine, found)), {}, frozenset(program.slots))
+
+
+def _as_number(name: str, value: int | float, kind: str) -> int | float:
+    """Return a number as a kernel takes it; raises LoomError for a fraction where it takes whole numbers."""
+    if not kind.startswith("i"):
+        return value
+    if isinstance(value, float) and not value.is_integer():
+        raise LoomError(f"argument '{name}' is a whole number, and {value} is not; pass an int")
+    whole, bits = int(value), int(kind[1:])
+    if not -(1 << bits - 1) <= whole < 1 << bits:
+        raise LoomError(f"argument '{name}' is {whole}, which does not fit in {bits} bits")
+    return whole
 
 
 def _findings(program: Program, machine: Machine, found: Sequence[Finding]) -> tuple[Finding, ...]:

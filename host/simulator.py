@@ -63,7 +63,7 @@ class Simulator:
         self.step_limit = _steps(step_limit)
         self._machine = machines.load(
             program.module, trace=trace, trace_kinds=trace_kinds, trace_last=trace_last, prices=_prices(prices),
-            counts=counts, statistics=statistics, threads=_threads(threads), check=check,
+            counts=counts, statistics=statistics, threads=_threads(threads), check=check, tables=program.tables,
         )  # fmt: skip
         self._machine.watch = watch
 

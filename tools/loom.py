@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from math import prod
 from stat import S_ISREG
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..host.simulator import Simulator
+    from ..runtime.tables.format import Tables
     from .outputs import Outputs
 
 
@@ -267,6 +269,8 @@ def _compile_and_run(arguments: argparse.Namespace, outputs: Outputs, progress: 
         import_paths=arguments.import_path,
         notice=print_notice,
     )
+    if os.path.isdir(arguments.file):
+        program = replace(program, tables=_tables_in(arguments.file))
     for warning in program.warnings:
         tell_line(warning)
     trace = outputs.open(arguments.trace, of_hang=True) if arguments.trace is not None else None
@@ -331,6 +335,17 @@ def _program_in(directory: str) -> str:
         instead = "name the CSL file with the layout block, a file of IR, or an output directory of loom cslc"
         raise LoomError(f"is a directory without a compiled program; {instead}", directory)
     return file
+
+
+def _tables_in(directory: str) -> Tables | None:
+    """Return the tables that `loom cslc` has written, with the places of the source; None if they are not those of the
+    program there, which may have been changed."""
+    from ..host.sdk import artifact
+
+    try:
+        return artifact.read_tables(artifact.read(directory))
+    except LoomError:
+        return None
 
 
 def _statistics_writer(path: str | None, outputs: Outputs, simulator: Simulator) -> Callable[..., None]:

@@ -97,6 +97,11 @@ def test_arguments_keep_their_shape_and_are_not_changed(double: Path) -> None:
     assert out.max() == 0
 
 
+def test_a_launch_is_one_of_a_program(double: Path) -> None:
+    with pytest.raises(LoomError, match=r"a launch is one of a loomir\.pto\.Program, not of "):
+        pto.launch(double, {})  # pyright: ignore[reportArgumentType]
+
+
 def test_larger_arrays_are_left_alone_behind(double: Path) -> None:
     out = np.full(40, -1, np.float32)
     result = pto.run(double, arguments={"source": np.ones(32, np.float32), "result": out, "scale": 0})
@@ -589,8 +594,11 @@ def test_numbers_with_a_sign_or_without(tmp_path: Path, bits: int, sign: str) ->
     result = pto.run(path, arguments={"number": number, **arrays})
     assert result.arrays["result"].tolist() == [number] * 32
     assert result.arrays["copy"].tolist() == [0, number]
-    with pytest.raises(LoomError, match=f"argument {2**bits} of 'fill' does not fit i{bits}"):
+    with pytest.raises(LoomError, match=f"argument 'number' is {2**bits}, which does not fit in {bits} bits"):
         pto.run(path, arguments={"number": 2**bits, **arrays})
+    with pytest.raises(LoomError, match=r"argument 'number' is a whole number, and 1\.5 is not; pass an int"):
+        pto.run(path, arguments={"number": 1.5, **arrays})
+    assert pto.run(path, arguments={"number": np.float32(3), **arrays}).arrays["copy"].tolist() == [0, 3]
 
 
 SHAPES = """

@@ -452,6 +452,18 @@ def test_an_output_directory_of_cslc(run_loom: Run, tmp_path: Path) -> None:
     one_error(run_loom("run", tmp_path), "is a directory without a compiled program", "output directory of loom cslc")
 
 
+def test_places_of_an_output_directory(run_loom: Run, tmp_path: Path) -> None:
+    """Findings name the lines of the source; those of the compiled text only if that has been changed since."""
+    axpy = Path(__file__).parents[2] / "examples" / "csl" / "axpy"
+    out = tmp_path / "out"
+    flags = ["--params=width:1,length:4", "--memcpy", "--channels=1"]
+    assert run_loom("cslc", axpy / "layout.csl", *flags, "-o", out).status == 0
+    assert f"{axpy / 'pe.csl'}:20:3: note: fmacs in @axpy" in run_loom("run", out, "--launch", "axpy", "2").err
+    flow = out / "program.flow.mlir"
+    flow.write_text("// changed\n" + flow.read_text())
+    assert f"{flow}:20:9: note: fmacs in @axpy" in run_loom("run", out, "--launch", "axpy", "2").err
+
+
 @pytest.mark.slow
 def test_csl(run_loom: Run, tmp_path: Path) -> None:
     """A layout is compiled; what it exports by pointers is set and read."""
