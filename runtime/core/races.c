@@ -5,6 +5,11 @@
  * end: since the issue no task has started that a wavelet, the end of an operation or a host starts, and no task has
  * waited for wavelets. What comes later is left alone even where the program does not wait for the end itself, since
  * wavelets of other PEs may say that it has come.
+ *
+ * They cannot of a receive into memory that nobody waits for: no other operation, and no other PE, sees its end. Only
+ * what comes behind it in its queue does, a wavelet that starts a task or that another operation takes; and a host may
+ * know of it otherwise, so a launch counts, as do control wavelets. Until then all accesses race with it, also where it
+ * happens to have ended.
  */
 #include "races.h"
 
@@ -165,7 +170,16 @@ static void keep_late(struct core *core, struct flight *flight, const struct lat
 
 /* Returns true if an operation in flight has ended, as the tasks may know. */
 static inline bool is_over(const struct flight *flight, const struct pe_races *here, cycle now) {
-    return flight->done <= now && flight->joins != here->joins;
+    return flight->done <= now && flight->joins != here->joins && flight->alone_on == NO_ROW;
+}
+
+/* Notes that a wavelet is taken behind the receives from a queue; NO_ROW: that the PE may know of the end of any. */
+void comes_behind(struct core *core, const struct pe *pe, uint32_t queue) {
+    struct pe_races *here = races_of(core, pe);
+    for (uint64_t k = 0; k < here->count; k++) {
+        struct flight *flight = &here->flights[k];
+        flight->alone_on = queue == NO_ROW || flight->alone_on == queue ? NO_ROW : flight->alone_on;
+    }
 }
 
 /* Finds an access to words that one operand of an operation in flight touches. `later` is the operation that accesses
@@ -185,7 +199,7 @@ static void meet_range(struct core *core, struct pe *pe, struct flight *flight, 
                    (is_async ? LATER_IS_ASYNC : 0);
     struct late late = {.time = now, .code = USED_IN_FLIGHT, .task = running_task(pe), .where = where,
                         .values = {flight->operation, flight->task, flight->where, word, bits, later}};
-    if (flight->done == NEVER && flight->joins != races_of(core, pe)->joins) {
+    if (flight->done == NEVER && flight->joins != races_of(core, pe)->joins && flight->alone_on == NO_ROW) {
         keep_late(core, flight, &late);
     } else {
         tell(core, pe, &late);
@@ -367,6 +381,8 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
     flight->unblocks = operation->unblock == NO_TASK ? NO_ROW : pe->class->tasks[operation->unblock].number;
     flight->range_count = 0;
     flight->fills = flight->has_walks = false;
+    flight->alone_on = NO_ROW;
+    flight->is_waited_for = operation->activate != NO_TASK || operation->unblock != NO_TASK || operation->on_control;
     flight->low = INT32_MAX;
     flight->high = INT32_MIN;
     memset(flight->held, 0, sizeof flight->held);
@@ -376,10 +392,13 @@ static struct flight *new_flight(struct core *core, const struct pe *pe, const s
 }
 
 /* Finds words of an operation, at its issue, that others in flight use; and leaves it in flight if it is asynchronous, at
- * the place that it returns. Drops those that have ended, as the tasks may know. */
+ * the place that it returns. Drops those that have ended, as the tasks may know. It takes from a queue, or NO_ROW. */
 static struct flight *check_new(struct core *core, struct pe *pe, struct flight *flight, bool is_async, bool receives,
-                                cycle now) {
+                                uint32_t queue, cycle now) {
     struct pe_races *here = races_of(core, pe);
+    if (queue != NO_ROW) {
+        comes_behind(core, pe, queue);
+    }
     const struct walked *walks = walks_of(here, flight);
     uint64_t kept = 0;
     for (uint64_t k = 0; k < here->count; k++) {
@@ -408,6 +427,7 @@ static struct flight *check_new(struct core *core, struct pe *pe, struct flight 
         return flight;
     }
     flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes && !flight->ranges[0].is_fifo;
+    flight->alone_on = flight->fills && !flight->is_waited_for ? queue : NO_ROW;
     here->low = flight->low < here->low ? flight->low : here->low;
     here->high = flight->high > here->high ? flight->high : here->high;
     if (flight != &here->flights[kept]) {
@@ -424,6 +444,7 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
     }
     check_unwritten(core, pe, operation, streams, where, now, count);
     bool uses_fabric = receives || operands[0].descriptor.type == QUEUE_RUN;
+    uint32_t queue = NO_ROW;
     struct flight *flight = new_flight(core, pe, operation, where);
     int zeroed = zeroed_operand(operation, &operands[0].descriptor);
     for (int k = 0; k <= operation->sources && count > 0 && count != UNBOUNDED; k++) {
@@ -434,10 +455,16 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
             add_fifo(core, flight, stream->row, k == 0);
         }
     }
+    for (int k = operation->sources; k > 0; k--) {
+        if (streams[k] != NULL && streams[k]->type == QUEUE_RUN) {
+            queue = streams[k]->row;
+            comes_behind(core, pe, queue);
+        }
+    }
     for (int k = 0; k <= operation->sources; k++) {
         flight->held[k] = streams[k] == NULL ? 0 : streams[k]->held;
     }
-    check_new(core, pe, flight, operation->is_async && uses_fabric, receives, now);
+    check_new(core, pe, flight, operation->is_async && uses_fabric, receives, queue, now);
 }
 
 /* Finds operations in flight whose ends unblock a task that starts before them. */
@@ -469,7 +496,7 @@ void check_load(struct core *core, struct pe *pe, uint32_t row, uint32_t where, 
         for (int r = 0; r < MAX_OPERANDS; r++) {
             uses |= flight->held[r] == place + 1;
         }
-        if (!uses || is_over(flight, here, now)) {
+        if (!uses || (flight->done <= now && flight->joins != here->joins)) {
             continue;
         }
         struct late late = {.time = now, .code = RELOADED_IN_FLIGHT, .task = running_task(pe), .where = where,
@@ -586,7 +613,7 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
         }
     }
     bool is_async = operation->is_async && (from != NULL || to != NULL);
-    flight = check_new(core, pe, flight, is_async, from != NULL, issued);
+    flight = check_new(core, pe, flight, is_async, from != NULL, from == NULL ? NO_ROW : from->row, issued);
     if (is_async && how != WENT_WRONG) {
         bind_quick(core, pe, application, flight, to != NULL ? to->row : from->row, to != NULL, issued, count);
     }
@@ -606,7 +633,8 @@ void check_move(struct core *core, struct pe *pe, const struct application *appl
     }
     struct flight *flight = new_flight(core, pe, operation, where);
     append_range(flight, walk->address, walk->address + count * (application->steps[!receives] / 2), receives, true);
-    flight = check_new(core, pe, flight, operation->is_async, receives, issued);
+    uint32_t queue = receives ? application->queue->number : NO_ROW;
+    flight = check_new(core, pe, flight, operation->is_async, receives, queue, issued);
     if (operation->is_async && how != WENT_WRONG) {
         bind_quick(core, pe, application, flight, application->queue->number, !receives, issued, count);
     }

@@ -35,6 +35,9 @@ struct flight {
     const void *key; /* the open operation, or the send that waits; NULL when its end is known */
     uint32_t operation, task, where;
     uint32_t unblocks; /* the task that its end unblocks, or NO_ROW */
+    uint32_t alone_on; /* the queue it receives from, if it fills memory, nobody waits for it, and nothing has come behind
+                        * it; or NO_ROW */
+    bool is_waited_for;
     struct range ranges[MAX_OPERANDS];
     uint16_t held[MAX_OPERANDS]; /* 1 + the place of the register that holds an operand; 0: none */
     struct late *lates;
@@ -68,6 +71,7 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
 void check_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                 uint32_t where, cycle issued, int how);
 void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin);
+void comes_behind(struct core *core, const struct pe *pe, uint32_t queue);
 void check_load(struct core *core, struct pe *pe, uint32_t row, uint32_t where, cycle now);
 void bind_flight(struct core *core, const struct pe *pe, const void *key);
 void rename_flight(struct core *core, const struct pe *pe, const void *key, const void *other);
@@ -100,6 +104,9 @@ static inline bool has_to_look(const struct core *core, const struct pe *pe) {
 static inline void race_start(struct core *core, struct pe *pe, const struct task *task, cycle begin) {
     if (task->flags & COMPLETION_UNBLOCKS && races_of(core, pe)->count > 0) {
         check_start(core, pe, task, begin);
+    }
+    if (task->type != LOCAL_TASK && races_of(core, pe)->count > 0) {
+        comes_behind(core, pe, task->type == DATA_TASK ? task->row->queue : NO_ROW);
     }
     bool is_local = task->type == LOCAL_TASK && !(task->flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS));
     races_of(core, pe)->joins += !is_local;

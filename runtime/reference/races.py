@@ -5,6 +5,11 @@ of the thread of tasks races with it if it comes before that end, in time, or if
 end: since the issue no task has started that a wavelet, the end of an operation or a host starts, and no task has
 waited for wavelets. What comes later is left alone even where the program does not wait for the end itself, since
 wavelets of other PEs may say that it has come.
+
+They cannot of a receive into memory that nobody waits for: no other operation, and no other PE, sees its end. Only what
+comes behind it in its queue does, a wavelet that starts a task or that another operation takes; and a host may know of
+it otherwise, so a launch counts, as do control wavelets. Until then all accesses race with it, also where it happens to
+have ended.
 """
 
 from __future__ import annotations
@@ -59,6 +64,8 @@ class Flight:
     """Its data structure registers: file and number."""
     fills: bool = False
     """True if it receives into memory."""
+    alone_on: int | None = None
+    """The queue that it receives from if it fills memory, nobody waits for it, and nothing has come behind it."""
     done: int = NEVER
     """When it ends, NEVER if that is not known."""
     late: list[Late] = field(default_factory=list[Late])
@@ -99,11 +106,20 @@ class Races:
                     flight.keep(Late(begin, Code.STARTS_UNBLOCKED, task.row.where, record))
                 else:
                     self._machine.note_warning(record)
+        if task.row.type != TASK_TYPES.index("local"):
+            is_data = task.row.type == TASK_TYPES.index("data")
+            self._comes_behind(pe, task.queue.number if is_data and task.queue is not None else None)
         is_completed = task.row.flags & (COMPLETION_ACTIVATES | COMPLETION_UNBLOCKS)
         if task.row.type != TASK_TYPES.index("local") or is_completed:
             self._joins[pe.number] += 1
         if task.row.type == TASK_TYPES.index("launch"):
             self._unblocked.pop(pe.number, None)
+
+    def _comes_behind(self, pe: PE, queue: int | None) -> None:
+        """Note that a wavelet is taken behind the receives from a queue; None: that any receive may be known to end."""
+        for flight in self._flights.get(pe.number, ()):
+            if queue is None or flight.alone_on == queue:
+                flight.alone_on = None
 
     def element(self, pe: PE, address: int, size: int, where: int, *, writes: bool) -> None:
         """Find an element that scalar code accesses while an operation in flight uses it."""
@@ -192,7 +208,10 @@ class Races:
         joins = self._joins[pe.number]
         if self.unwritten.left[pe.cls.number][pe.unit]:
             self._note_written(issue, destination, sources, count)
-        flights = [each for each in self._flights.get(pe.number, ()) if each.done > pe.now or each.joins == joins]
+        queues = [source.queue for source in sources if isinstance(source, Wavelets)]
+        for queue in queues:
+            self._comes_behind(pe, queue)
+        flights = [each for each in self._flights.get(pe.number, ()) if not self._is_over(each, pe)]
         self._flights[pe.number] = flights
         zeroed = zeroed_place(destination, sources)
         ranges: list[Range] = []
@@ -210,7 +229,11 @@ class Races:
                 self._meet(flight, access, issue.operation.number, note, pe, is_async=is_async)
         if is_async:
             fills = receives and isinstance(destination, Walk) and bool(ranges)
-            flights.append(Flight(issue, ranges, joins, frozenset(registers), fills))
+            how = issue.settings
+            alone = fills and bool(queues) and how.activate is how.unblock is None and not how.on_control
+            flights.append(
+                Flight(issue, ranges, joins, frozenset(registers), fills, alone_on=queues[0] if alone else None)
+            )
             return flights[-1]
         self._joins[pe.number] += receives  # its task waits for what comes
         return None
@@ -230,10 +253,14 @@ class Races:
             else:
                 flight.keep(Late(pe.now, Code.RELOADED_IN_FLIGHT, where, record))
 
+    def _is_over(self, flight: Flight, pe: PE) -> bool:
+        """Return True if an operation has ended, as the tasks may know."""
+        return flight.done <= pe.now and flight.joins != self._joins[pe.number] and flight.alone_on is None
+
     def _meet(self, flight: Flight, access: Range, later: int, note: Any, pe: PE, *, is_async: bool) -> None:
-        is_certain = flight.joins == self._joins[pe.number]
-        if flight.done <= pe.now and not is_certain:
+        if self._is_over(flight, pe):
             return
+        is_certain = flight.joins == self._joins[pe.number] or flight.alone_on is not None
         earlier = flight.issue.user
         for used in flight.ranges:
             common = used.words & access.words

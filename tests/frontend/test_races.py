@@ -246,3 +246,93 @@ def test_the_command_stream_is_unblocked(
     assert [each for each in found if "races" not in each] == [
         each for each, is_wanted in zip(told, wanted, strict=True) if is_wanted
     ]
+
+
+TWO_STREAMS = """
+const a = @get_color(3);
+const b = @get_color(4);
+const in_a = @get_input_queue(2);
+const in_b = @get_input_queue(3);
+const out_a = @get_output_queue(4);
+const out_b = @get_output_queue(5);
+comptime {
+  @initialize_queue(in_a, .{ .color = a });
+  @initialize_queue(in_b, .{ .color = b });
+  if (@is_arch("wse3")) {
+    @initialize_queue(out_a, .{ .color = a });
+    @initialize_queue(out_b, .{ .color = b });
+  }
+  @bind_local_task(ended, @get_local_task_id(12));
+  @bind_local_task(other, @get_local_task_id(13));
+}
+var out = @zeros([8]i16);
+var buf = @zeros([4]i16);
+var arrived: u16 = 0;
+const low = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> buf[i] });
+const rest = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> out[i + 4] });
+const from_a = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = a, .input_queue = in_a });
+const from_b = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = b, .input_queue = in_b });
+const to_a = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = a, .output_queue = out_a });
+const to_b = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = b, .output_queue = out_b });
+const five = @get_dsd(fabout_dsd, .{ .extent = 5, .fabric_color = a, .output_queue = out_a });
+const fifth = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{1} -> out[i] });
+const then = @get_dsd(fabin_dsd, .{ .extent = 1, .fabric_color = a, .input_queue = in_a });
+fn later() i16 { for (@range(i16, 100)) |i| { out[1] += i; } return buf[3]; }
+"""
+TAKE = """
+task take(x: i16) void { out[0] = x + later(); }
+comptime { @bind_data_task(take, @get_data_task_id(if (@is_arch("wse3")) in_a else a)); }
+"""
+ROUTES = "".join(
+    f"@set_color_config(0, 0, @get_color({color}), .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ RAMP }} }} }});\n"
+    for color in (3, 4)
+)
+ALONE = "@mov16(to_a, 7, .{ .async = true }); @mov16(low, from_a, .{ .async = true });"
+AFTER_B = "@mov16(rest, from_b, .{ .async = true, .activate = ended }); @mov16(to_b, 7, .{ .async = true });"
+
+FIVE = "@mov16(low, from_a, .{ .async = true }); @mov16(five, 7, .{ .async = true });"
+
+LUCKY = {
+    # What comes by b says nothing of a, whether a task starts by it or waits for it.
+    "in the task of another end": (f"{ALONE} {AFTER_B}", "out[0] = later();", "", True),
+    "behind another receive": (
+        f"{ALONE} @mov16(to_b, 7, .{{ .async = true }}); @mov16(rest, from_b); out[0] = later();", "", "", True,
+    ),
+    "before the second of two": (f"{AFTER_B} {ALONE}", "out[0] = later();", "", True),
+    # Right: its own end, what comes behind it in its queue, and a launch.
+    "in the task of its end": (
+        f"{ALONE.replace('from_a, .{', 'from_a, .{ .activate = other,')} {AFTER_B}",
+        "arrived += 1; if (arrived == 2) { out[0] = later(); }", "", False,
+    ),
+    "behind it": (f"{FIVE} {AFTER_B}", "@mov16(fifth, then); out[0] = later();", "", False),
+    "in a data task behind it": (FIVE, "", TAKE, False),
+    "in a launch": (
+        f"if (arrived == 0) {{ {ALONE} {AFTER_B} arrived = 1; }} else {{ out[0] = later(); }}", "", "", False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("executor", ["reference", "core"])
+@pytest.mark.parametrize(("main", "ended", "more", "races"), LUCKY.values(), ids=LUCKY)
+def test_a_receive_that_nobody_waits_for(
+    csl: Csl, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, main: str, ended: str, more: str,
+    races: bool, executor: str,
+) -> None:  # fmt: skip
+    """An access is told, with both places, although the receive happens to have ended."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    other = ended if "arrived" in ended else ""
+    tasks = f"task ended() void {{ {ended} }}\ntask other() void {{ {other} }}\n"
+    text = f"{TWO_STREAMS}{more}{tasks}fn main() void {{\n{main}\n}}\n"
+    simulator = csl.start(text, {"out": "i16"}, layout=ROUTES, check=True)
+    capsys.readouterr()
+    for _ in range(1 + ("else" in main)):
+        simulator.launch("main")
+    out = simulator.get("out").ravel()
+    lines = [line for line in capsys.readouterr().err.splitlines() if "which is asynchronous" in line]
+    assert races or out[0] == (14 if more else 7)
+    assert len(lines) == races, lines
+    for line in lines:
+        at = text[: text.index("return buf[3]")].count("\n") + 1
+        assert f"pe.csl:{at}:" in line.split(": warning: ")[0]
+        issued = text[: text.index("fn main()")].count("\n") + 2
+        assert f"mov16 in @main at {csl.directory}/pe.csl:{issued}:" in line and NEVER_WAITED in line
