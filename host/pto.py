@@ -34,7 +34,7 @@ from ..runtime import Deadlock, Machine
 from ..runtime.hosted import as_register
 from ..runtime.machine import argument_of
 from ..runtime.places import Array
-from ..targets import LANES
+from ..targets.chip import LANES
 from . import machines
 from .pto_check import check, check_behavior, chip_of, parse_kernels, prepare, set_target_arch
 from .pto_devices import FIRST_WINDOW, MAX_DEVICES, WINDOWS, Peer, Value, Windows, context_words, of_each

@@ -39,7 +39,7 @@ from ..passes import get_all_passes
 from ..passes.pto_bind_launch_arguments import bind_launch_arguments
 from ..passes.pto_infer_kernel_kinds import infer_kernel_kinds
 from ..passes.pto_infer_slots import tradeoffs_of_pipe
-from ..targets import COSTS
+from ..targets.chips import COSTS
 from .pto_dry_run import rings_opened_at, trace_of
 from .pto_sources import KernelText, Source, read_source
 

@@ -18,7 +18,7 @@ from ..diagnostics.locations import location_of
 from ..dialects.pto.kernels import Architecture, argument_name
 from ..dialects.pto.types import PtrType
 from ..operations.pipe_protocol import Behavior
-from ..targets import COSTS
+from ..targets.chips import COSTS
 
 
 def trace_of(

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from .. import targets
 from ..analysis.first_fit import Room
 from ..analysis.pto.local_memory import capacity, placed_tiles
 from ..analysis.pto.pipe_ends import refusal
@@ -20,6 +19,7 @@ from ..dialects.pto.internal_pipes import number
 from ..dialects.pto.kernels import architecture_of
 from ..dialects.traversal import walk
 from ..targets.chip import Chip
+from ..targets.chips import chip as chip_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class PtoPlaceReservedBuffersPass(ModulePass):
         for function in [inner for inner in walk(op) if isinstance(inner, FuncOp)]:
             buffers = [inner for inner in walk(function) if isinstance(inner, ReserveBufferOp)]
             if buffers:
-                self._place(function, buffers, targets.chip(architecture_of(function) or self.arch))
+                self._place(function, buffers, chip_of(architecture_of(function) or self.arch))
 
     def _place(self, function: FuncOp, buffers: list[ReserveBufferOp], chip: Chip) -> None:
         room, taken = (

@@ -15,7 +15,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
-from .. import targets
 from ..analysis.live_ranges import Step, used_together
 from ..analysis.pto.local_memory import alignment, callees, capacity, placed_tiles, tile_bytes
 from ..analysis.pto.pipe_ends import refusal
@@ -32,6 +31,7 @@ from ..dialects.pto.tiles import TableOperation, TCvtOp, TileOperation, TPrintOp
 from ..dialects.pto.types import TileBufType
 from ..dialects.traversal import walk
 from ..targets.chip import Chip
+from ..targets.chips import chip as chip_of
 
 MAX_NAMED_TILES = 8
 """How many tiles and buffers the error about too little memory names."""
@@ -59,7 +59,7 @@ class PtoPlaceTilesPass(ModulePass):
             for member in (*reversed(callees(function)), function):
                 if member not in done:
                     done.add(member)
-                    _place(member, targets.chip(architecture_of(member) or self.arch))
+                    _place(member, chip_of(architecture_of(member) or self.arch))
 
 
 def _place(function: FuncOp, chip: Chip) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .distinct import distinct
 from .fabric.model import Fabric
 from .places import Array, Region, progression
 
@@ -73,7 +74,7 @@ class ClassMemory:
             member = (class_of == number) & (np.asarray(address) >= 0)
             rows, columns = np.nonzero(member)
             units, addresses = unit_of[rows, columns], np.broadcast_to(address, member.shape)[rows, columns]
-            for first in np.unique(addresses).tolist():
+            for first in distinct(addresses).tolist():
                 mine = addresses == first
                 yield number, _Part((rows[mine], columns[mine]), self._memory[number], units[mine], first)
 
@@ -98,8 +99,8 @@ class ClassMemory:
         """Return the rows and columns whose PEs are those of a class, or None if there is none such."""
         pes = self._fabric.units(number)
         width = self._fabric.width
-        down = progression(np.unique(pes // width))
-        across = progression(np.unique(pes % width))
+        down = progression(distinct(pes // width))
+        across = progression(distinct(pes % width))
         if down is None or across is None or len(down) * len(across) != len(pes):
             return None
         return down, across

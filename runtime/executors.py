@@ -12,7 +12,7 @@ from typing import IO, Any
 from ..diagnostics import limits
 from ..diagnostics.errors import LoomError
 from ..diagnostics.output import tell
-from ..targets import CHIPS
+from ..targets import is_chip
 from .executor import Executor, Loader
 from .tables.format import Tables
 from .warnings import Warnings
@@ -61,7 +61,7 @@ def of(program: object) -> str:
 
 def is_of_chip(tables: Tables) -> bool:
     """Return True if a program is one of a chip of cube and vector cores."""
-    return tables.strings[int(tables["program"]["target"][0])] in CHIPS
+    return is_chip(tables.strings[int(tables["program"]["target"][0])])
 
 
 def is_checked(tables: Tables) -> bool:

@@ -18,6 +18,7 @@ from ..operations.print_format import shown, split_format
 from ..operations.scalar_types import numpy_type
 from .arrival_order import undecided_orders
 from .class_memory import ClassMemory
+from .distinct import distinct
 from .engine import BUDGET, CALLS, ERROR, Engine
 from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
 from .fabric.connect import fabric_of
@@ -155,7 +156,7 @@ class HostedEngine:
         stream = self._stream(color, self.fabric.host_inputs)
         waiting, room = np.zeros((2, len(self.fabric.pe_class)), np.int64)
         for queues in stream.queues:
-            for queue in np.unique(queues[queues != NOWHERE]).tolist():
+            for queue in distinct(queues[queues != NOWHERE]).tolist():
                 mine = queues == queue
                 waiting[mine] += self._backlog(queue)[self.fabric.pe_unit[mine]]
                 room[mine] += self.fabric.room[queue]
@@ -165,7 +166,7 @@ class HostedEngine:
         """Return how many words of each unit wait for the host."""
         (sinks,) = self._stream(color, self.fabric.host_outputs).queues
         found = np.zeros(len(sinks), np.int64)
-        for sink in np.unique(sinks[sinks != NOWHERE]).tolist():
+        for sink in distinct(sinks[sinks != NOWHERE]).tolist():
             mine = sinks == sink
             found[mine] = self._backlog(sink)[self.fabric.pe_unit[mine]]
         return self._on_grid(found)

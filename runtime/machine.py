@@ -59,7 +59,7 @@ class Machine:
         self.executor: Executor = executors.load(self.executor_name, program, self._warnings, trace, options)
         self._outline = self.executor.outline
         self.target = options["prices"].apply(targets.fabric(self._outline.target))
-        self.is_chip = self.target.name in targets.CHIPS
+        self.is_chip = targets.is_chip(self.target.name)
         self.watch: Watch | None = None
         """Reports runs that take long; None if nothing does."""
         self._unread_reported: dict[tuple[str, tuple[int, int], str | None], tuple[Any, ...]] = {}

@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .distinct import distinct
+
 Array: TypeAlias = npt.NDArray[Any]
 
 Unit: TypeAlias = tuple[int, int]
@@ -76,7 +78,7 @@ class Lattice:
 
     def __init__(self, member: Array) -> None:
         rows, columns = np.nonzero(member)
-        down, across = progression(np.unique(rows)), progression(np.unique(columns))
+        down, across = progression(distinct(rows)), progression(distinct(columns))
         if down is None or across is None or len(down) * len(across) != len(rows):
             down = range(int(rows.min()), int(rows.max()) + 1)
             across = range(int(columns.min()), int(columns.max()) + 1)

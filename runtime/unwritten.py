@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from .distinct import distinct
 from .fabric.model import Fabric
 from .places import Array, Region
 from .tables.format import BUFFER_UNDEFINED, Tables
@@ -44,7 +45,7 @@ class Unwritten:
             if not self.left[number].any():
                 continue
             mine = (class_of == number) & (addresses >= 0)
-            for start in np.unique(addresses[mine]).tolist():
+            for start in distinct(addresses[mine]).tolist():
                 low = max(0, start // 2 - int(self.first[number]))
                 high = max(low, -(-(start + size) // 2) - int(self.first[number]))
                 units = unit_of[mine & (addresses == start)]

@@ -30,7 +30,7 @@ def assemble(fabric: flow.FabricOp) -> Tables:
 
     Raises LoomError for what no executor of tables could run.
     """
-    return (_Chip if fabric.target.data in targets.CHIPS else _Wafer)(fabric).assemble()
+    return (_Chip if targets.is_chip(fabric.target.data) else _Wafer)(fabric).assemble()
 
 
 _USE_REGISTERS = {"ordered", "main_thread_changes", "configuration"}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from ... import targets
 from ...analysis.pto.local_memory import capacity, tile_bytes
 from ...analysis.pto.rings import consumer_buffer
 from ...analysis.pto.schedules import Kernel
@@ -18,6 +17,7 @@ from ...dialects.pto.kernels import core_of
 from ...dialects.pto.memory import AllocTileOp, constant_value
 from ...dialects.traversal import walk
 from ...operations import pipe_protocol
+from ...targets.chips import chip
 from .hazard import Hazard
 
 CODES = ("slots-overlap",)
@@ -39,7 +39,7 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
     """Yield the tiles with an address that overlap slots with one, and the slots that their memory does not hold."""
     slots = [found for op in walk(kernel.function) for found in _slots(op)]
     for each in slots:
-        room = 0 if kernel.chip is None else capacity(targets.chip(kernel.chip), each.space)
+        room = 0 if kernel.chip is None else capacity(chip(kernel.chip), each.space)
         if room and each.end > room and not isinstance(each.op, ReserveBufferOp):
             yield Hazard(
                 "slots-overlap",

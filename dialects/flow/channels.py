@@ -15,7 +15,8 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
-from ...targets import CHIPS
+from ...targets import is_chip
+from ...targets.chips import CHIPS
 from ..assembly import parse_attributes, parse_symbol, print_attributes
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser
 from .fabric import FabricOp, UnitsOp
@@ -101,7 +102,7 @@ class ChannelOp(SymbolDefinition, SymbolUser):
             raise VerifyException(f"channel @{name} leads from {self.producer} to itself; name two classes of units")
 
     def verify_symbols(self, scope: Scope) -> None:
-        if scope.target.name not in CHIPS:
+        if not is_chip(scope.target.name):
             raise VerifyException(
                 f"channel @{self.sym_name.data} joins units of {scope.target.name}, which have clocks, but its "
                 f"entries have no times; use queues and FIFOs there, or a target of {' or '.join(CHIPS)}"
@@ -196,7 +197,7 @@ class RestOp(SymbolUser):
         super().__init__(operands=[condition, found, wanted], properties=properties)
 
     def verify_symbols(self, scope: Scope) -> None:
-        if scope.target.name not in CHIPS:
+        if not is_chip(scope.target.name):
             raise VerifyException(
                 f"flow.rest_unless waits for other cores of a chip, and units of {scope.target.name} share no memory; "
                 f"use queues there, or a target of {' or '.join(CHIPS)}"

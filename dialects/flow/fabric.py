@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from ...targets import FABRICS
+from ...targets import fabrics
 from ...targets.wavelets import PORTS
 from ..assembly import (
     parse_attributes,
@@ -103,8 +103,8 @@ class FabricOp(SymbolDefinition):
     def verify_(self) -> None:
         if min(self.grid) < 1:
             raise VerifyException("the grid of a flow.fabric needs at least one column and one row")
-        if self.target.data not in FABRICS:
-            raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(FABRICS))}")
+        if self.target.data not in fabrics():
+            raise VerifyException(f"unknown target '{self.target.data}'; choose one of {', '.join(sorted(fabrics()))}")
         verify_members(self)
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from xdsl.utils.exceptions import VerifyException
 
-from ...targets import FABRICS, Target
+from ...targets import Target
+from ...targets import fabric as target_of
 from ..machine.code import Bodies
 from ..machine.region import indices_text, region_list_text
 from ..machine.region_overlap import first_overlap
@@ -82,7 +83,7 @@ def _verify_task_ids(units: UnitsOp, scope: Scope) -> None:
 @verify_members.register
 def _(fabric: FabricOp) -> None:
     """Check what the operations of a fabric name, and that its units agree."""
-    target = FABRICS[fabric.target.data]
+    target = target_of(fabric.target.data)
     scope = Scope(target, fabric.grid, f"flow.fabric @{fabric.sym_name.data}", symbols_of(fabric), {})
     _verify_colors(fabric, target)
     bodies, origins = Bodies(fabric), Origins(fabric)

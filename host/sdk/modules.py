@@ -11,7 +11,6 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import NoReturn
 
 from .errors import SdkError
 
@@ -83,18 +82,22 @@ class SdkFinder(MetaPathFinder, Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill a module with our names; a package stays empty."""
-        for name, home in MODULES.get(module.__name__, {}).items():
-            setattr(module, name, getattr(import_module(f".{home}", __package__), name))
+        """Give a module our names, each once it is asked for: what makes layouts is no matter of most scripts."""
+        homes = MODULES.get(module.__name__, {})
         missing = MISSING.get(module.__name__, {})
 
-        def absent(name: str) -> NoReturn:
-            """Raise for a name that is not here: SdkError for one of the SDK's, else AttributeError."""
+        def provide(name: str) -> object:
+            """Return what a name stands for; raises SdkError for one that is missing, else AttributeError."""
+            if name in homes:
+                found = module.__dict__[name] = getattr(import_module(f".{homes[name]}", __package__), name)
+                return found
             if name in missing:
                 raise SdkError(f"{name}: {missing[name]}")
             raise AttributeError(f"module '{module.__name__}' has no attribute '{name}'")
 
-        module.__dict__["__getattr__"] = absent
+        module.__dict__.update(
+            __all__=list(homes), __getattr__=provide, __dir__=lambda: sorted({*module.__dict__, *homes})
+        )
 
 
 def install() -> None:

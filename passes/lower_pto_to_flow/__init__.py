@@ -15,7 +15,6 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
-from ... import targets
 from ...analysis.pto.core_flags import flags_of_program
 from ...analysis.pto.local_memory import called, capacity
 from ...analysis.pto.pipe_ends import refusal
@@ -42,6 +41,8 @@ from ...dialects.pto.types import TileBufType
 from ...dialects.traversal import walk
 from ...operations import pipe_protocol
 from ...operations.pipe_protocol import Behavior
+from ...targets.chip import LANES
+from ...targets.chips import chip as chip_of
 from .barriers import Barriers
 from .bodies import KernelLowering
 from .core_flags import SPACE, CoreFlags
@@ -77,10 +78,8 @@ class LowerPtoToFlowPass(ModulePass):
     devices: int = 1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if min(self.blocks, self.devices) < 1 or self.lanes not in (None, 1, targets.LANES):
-            raise LoomError(
-                f"blocks and devices must be 1 or more, and lanes 1 or {targets.LANES}; correct the options"
-            )
+        if min(self.blocks, self.devices) < 1 or self.lanes not in (None, 1, LANES):
+            raise LoomError(f"blocks and devices must be 1 or more, and lanes 1 or {LANES}; correct the options")
         for inner in walk(op):
             if isinstance(inner, OpenPipeOp | PipeUseOp):
                 raise refusal(
@@ -180,7 +179,7 @@ class _Program:
         self, core: KernelKind, plans: dict[InitializePipeOp, Plan], barriers: Barriers, flags: CoreFlags
     ) -> flow.UnitsOp:
         """Return the units of one kind of core, with their memories and kernels."""
-        chip = targets.chip(self.chip)
+        chip = chip_of(self.chip)
         is_cube = core is KernelKind.CUBE
         columns = range(1) if is_cube else range(1, 1 + self.machine.lanes)
         members: list[Operation] = []
@@ -247,11 +246,11 @@ class _Program:
         shared = next((op for op in pipes if is_shared(op)), None)
         both = shared is not None or (self.options.protocol == "a2a3" and self._mixes_cores(pipes))
         if self.options.lanes is None:
-            return targets.LANES if both or self._asks_for_lanes() else 1
-        if both and self.options.lanes < targets.LANES:
+            return LANES if both or self._asks_for_lanes() else 1
+        if both and self.options.lanes < LANES:
             why = "a2a3 has both take part in all pipes" if shared is None else "they share the entries of this pipe"
             raise LoomError(
-                f"the program is for {targets.LANES} vector cores in a block, as {why}; leave out 'lanes'",
+                f"the program is for {LANES} vector cores in a block, as {why}; leave out 'lanes'",
                 location_of(shared or self.kernels[0]),
             )
         return self.options.lanes

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..fabric.model import NOWHERE, Fabric
 from ..reports.continuations import Continuations
 from ..tables.format import EXPORT_FUNCTION, INPUT, TASK_TYPES
@@ -23,11 +24,11 @@ class Senders:
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = fabric
         tables = fabric.tables
-        self.may_meet = bool(len(fabric.ways)) and len(np.unique(fabric.ways["queue"])) > 0
+        self.may_meet = len(fabric.ways) > 0
         self._switched = {each.color for each in fabric.switched}
         self._from_host: set[int] = set()
         for stream in fabric.host_inputs:
-            self._from_host.update(np.unique(stream.queues[stream.queues != NOWHERE]).tolist())
+            self._from_host.update(distinct(stream.queues[stream.queues != NOWHERE]).tolist())
         self._launches = {
             tables.strings[int(row["name"])] for row in tables["exports"] if row["type"] == EXPORT_FUNCTION
         }

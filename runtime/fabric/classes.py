@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...diagnostics.errors import LoomError
 from ...targets.model import Target
+from ..distinct import distinct
 from ..tables.format import Tables
 from .model import NOWHERE
 
@@ -57,7 +58,7 @@ def frame_of(pes: Array, areas: Sequence[Area], width: int) -> Frame:
     if len(areas) == 1:
         columns, rows = areas[0]
         return Frame(rows, columns)
-    rows, columns = np.unique(pes // width), np.unique(pes % width)
+    rows, columns = distinct(pes // width), distinct(pes % width)
     down, across = _progression(rows), _progression(columns)
     if down is None or across is None or len(down) * len(across) != len(pes):
         down, across = (range(int(values[0]), int(values[-1]) + 1) for values in (rows, columns))

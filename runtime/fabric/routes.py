@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...diagnostics.errors import LoomError
 from ...targets.model import Timing
 from ...targets.wavelets import PORTS
+from ..distinct import distinct
 
 Array: TypeAlias = NDArray[Any]
 
@@ -113,7 +114,7 @@ def trace(routers: Routers, senders: Array, timing: Timing) -> Paths:
         doubled = False
         if len(place) > crowd:
             crowd = 2 * len(place)
-            doubled = len(np.unique((source * (width * height) + place) * 5 + port)) < len(place)
+            doubled = len(distinct((source * (width * height) + place) * 5 + port)) < len(place)
         if doubled or hops > 4 * width * height:
             y, x = divmod(int(place[0]), width)
             raise LoomError(f"the route of color {routers.label} loops through PE ({x}, {y}); end it at a ramp",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...operations.dsd_table import OPERATIONS
+from ..distinct import distinct
 from ..findings import Code
 from ..tables.format import CONTROL_WAVELETS, MESSAGE, NONE, PACKED, QUEUE_RUN, TASK_TYPES, Tables
 from ..tables.instructions import (
@@ -66,7 +67,7 @@ def mixed_floats(fabric: Fabric) -> list[tuple[Any, ...]]:
 def _may_mix(tables: Tables) -> bool:
     """Return True if queues, or data tasks, have floats of several types."""
     descriptors = tables["descriptors"]
-    kinds = {int(kind) for kind in np.unique(descriptors["kind"][descriptors["type"] == QUEUE_RUN])}
+    kinds = {int(kind) for kind in distinct(descriptors["kind"][descriptors["type"] == QUEUE_RUN])}
     kinds.update(KIND[kind] for task in _data_tasks(tables) if (kind := _argument(tables, task)) is not None)
     return len(kinds & {KIND[kind] for kind in FLOATS}) > 1
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import targets
 from ...targets.model import Target
+from ..distinct import distinct
 from ..fabric.classes import words_in_use
 from ..fabric.stack import bytes_of_calls
 from ..tables.format import NONE, Tables
@@ -162,7 +163,7 @@ class _Program:
             body = self.tables["bodies"][row["body"]]
             slots = int(row["rows"]) + int(body["numbers"]) + int(body["descriptors"])
             code = self._instructions(use)
-            called = np.unique(code["a"][code["op"] == _CALL]).astype(np.int64)
+            called = distinct(code["a"][code["op"] == _CALL]).astype(np.int64)
             self.callees[use] = [int(self.tables["rows"][slots + slot]) for slot in called.tolist()]
             pending += self.callees[use]
 

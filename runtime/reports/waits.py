@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...targets.wavelets import PORTS
 from .. import wait_sentences
+from ..distinct import distinct
 from ..executor import Lacking
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
 from ..fabric.routes import RAMP
@@ -58,7 +59,7 @@ class _Waits(Names):
 
     def places(self, pes: Iterable[int]) -> Array:
         """Return PEs as places, [n, (x, y)], by rows."""
-        numbers = np.unique(np.fromiter(pes, np.int64))
+        numbers = distinct(np.fromiter(pes, np.int64))
         return np.stack([numbers % self.fabric.width, numbers // self.fabric.width], 1)
 
     def pes(self, places: Array) -> Array:
@@ -71,7 +72,7 @@ class _Waits(Names):
         """Yield the waits of tasks that could run if they were not blocked."""
         blocked = self.rest.tasks[self.rest.tasks["blocked"] != 0]
         records = self.tables["tasks"]
-        for task in np.unique(blocked["task"]).tolist():
+        for task in distinct(blocked["task"]).tolist():
             record = records[task]
             where, queue = self.place_of("tasks", task), int(record["queue"])
             label = None if queue == NONE else self.queue(queue)
@@ -104,7 +105,7 @@ class _Waits(Names):
         keys["record"] = records
         keys["record"]["pe"] = 0
         keys["class"] = self.fabric.pe_class[records["pe"]]
-        for row in np.unique(records["row"][np.isin(records["kind"], _OF_FIFOS + _OF_MESSAGES, invert=True)]).tolist():
+        for row in distinct(records["row"][np.isin(records["kind"], _OF_FIFOS + _OF_MESSAGES, invert=True)]).tolist():
             mine = (records["row"] == row) & np.isin(records["kind"], _OF_FIFOS + _OF_MESSAGES, invert=True)
             keys["color"][mine] = self.fabric.colors_of(row)[self.fabric.pe_unit[records["pe"][mine]]]
         raw = np.array([key.tobytes() for key in keys]) if len(keys) < 2 else keys.view(f"V{keys.dtype.itemsize}")
@@ -184,7 +185,7 @@ class _Waits(Names):
     def _capacity(self, queue: int, pes: Array) -> int | None:
         """Return how many wavelets fit on the way from an output queue of some PEs, the least of their ways."""
         fabric = self.fabric
-        lists = [fabric.ways_of(queue, unit) for unit in np.unique(fabric.pe_unit[pes]).tolist()[:MANY]]
+        lists = [fabric.ways_of(queue, unit) for unit in distinct(fabric.pe_unit[pes]).tolist()[:MANY]]
         held = [ways["capacity"] + np.where(ways["meets"], fabric.room[ways["queue"]], 0) for ways in lists]
         return min((int(words.min()) for words in held if len(words)), default=None)
 

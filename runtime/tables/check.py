@@ -198,10 +198,11 @@ class _Checker:
             refuse(f"they contain {len(program)} programs")
         self.rows("program", "target", len(self.tables.strings), "strings")
         name = self.tables.strings[int(program[0]["target"])]
-        if name not in targets.FABRICS:
+        try:
+            self.target = targets.fabric(name)
+        except LoomError:
             refuse(f"their target is '{name}'")
-        self.target = targets.FABRICS[name]
-        self.is_chip = name in targets.CHIPS
+        self.is_chip = targets.is_chip(name)
         self.width, self.height = int(program[0]["width"]), int(program[0]["height"])
         if not (0 < self.width <= MAX_SIDE and 0 < self.height <= MAX_SIDE and self.width * self.height <= MAX_PES):
             refuse(f"their grid is {self.width} x {self.height}")

@@ -14,13 +14,13 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
-from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.dialects import get_all_dialects
 from loomir.dialects.ir_text import parse_ir
 from loomir.dialects.pto.memory import AllocTileOp, constant_value
 from loomir.dialects.verification import verify
 from loomir.passes.pto_place_tiles import PtoPlaceTilesPass
+from loomir.targets.chips import chip
 
 from ..searches import examples
 
@@ -139,7 +139,7 @@ def test_what_is_read_is_what_was_written(data: st.DataObject) -> None:
         module = placed(text)
     except LoomError as error:
         assert "vec overflow" in error.message
-        assert sum(sizes) * KIB > targets.chip("a2a3").vector_bytes
+        assert sum(sizes) * KIB > chip("a2a3").vector_bytes
         return
     function = next(iter(module.ops))
     choices = cycle(data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=12)))

@@ -16,6 +16,7 @@ from loomir.frontend.compilation import compile_layout
 from loomir.runtime.fabric import routes
 from loomir.runtime.reference import switches
 from loomir.targets import memcpy, wavelets
+from loomir.targets.chips import CHIPS
 
 PACKAGE = Path(__file__).parents[2]
 FOLDERS = sorted(
@@ -27,7 +28,7 @@ NUMBERS = {
     *(targets.get(name).memory_bytes for name in targets.TARGETS),
     *(targets.get(name).memory_bytes // 2 for name in targets.TARGETS),
     *(memcpy.BUFFER_WAVELETS, 4 * memcpy.BUFFER_WAVELETS),
-    *(number for chip in targets.CHIPS.values() for number in (chip.vector_bytes, chip.cube_bytes, chip.left_bytes,
+    *(number for chip in CHIPS.values() for number in (chip.vector_bytes, chip.cube_bytes, chip.left_bytes,
                                                               chip.accumulator_bytes)),
 }  # fmt: skip
 """Widths, ranges and sizes that only a machine has."""

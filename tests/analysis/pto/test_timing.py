@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from loomir import pto, targets
+from loomir import pto
 from loomir.host.pto_check import parse_kernels, prepare, slots_of
 from loomir.host.pto_dry_run import estimate as estimate_of
 from loomir.host.pto_dry_run import trace_of
+from loomir.targets.chips import COSTS
 
 from ...host.pto_kernel_text import K, P, acc, left, mat, module, right, vec
 from ...host.pto_kernels import gemm, matmul
@@ -40,7 +41,7 @@ def sequence(arch: str, rounds: int) -> tuple[str, dict[str, np.ndarray]]:
 @pytest.mark.slow
 def test_a_chain_of_operations(name: str, arch: str) -> None:
     """Each operation waits for the data of the one before: a load, 32 vector steps, a store."""
-    costs, size = targets.COSTS[name], 32 * 64 * 4
+    costs, size = COSTS[name], 32 * 64 * 4
     load = costs.copy_head + size / costs.rates["gm to vec"]
     store = costs.copy_head + size / costs.rates["vec to gm"]
     double = costs.vector_head + size / 256 * costs.vector_steps["unary"]
