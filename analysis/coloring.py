@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from ..diagnostics.records import record
+
 if TYPE_CHECKING:
     import networkx as nx
 
@@ -215,7 +217,7 @@ def _by_saturation(
 _Order = Callable[["nx.Graph[object]", dict[object, int]], Iterator[object]]
 
 
-@dataclass(frozen=True)
+@record
 class _Holder:
     number: int
 

@@ -33,11 +33,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
+from ..diagnostics.records import record
 from .skeleton import (
     Branch,
     Call,
@@ -163,7 +164,7 @@ class _Relations:
         return found
 
 
-@dataclass(frozen=True)
+@record
 class _Transition:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]

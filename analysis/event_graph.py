@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
+from ..diagnostics.records import record
 from ..operations import pipe_protocol
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ MAX_SLOTS = 64
 """The largest number of slots that is tried."""
 
 
-@dataclass(frozen=True)
+@record
 class RingBuffer:
     """A ring buffer: its slots, and the sync period after which pushes wait for and frees return a credit.
 
@@ -47,7 +48,7 @@ class RingBuffer:
     drained: bool = True
 
 
-@dataclass(frozen=True)
+@record
 class Event:
     """One action of a core on a ring buffer."""
 
@@ -66,7 +67,7 @@ _VectorClock: TypeAlias = tuple[int, ...]
 """A vector clock: how many events of each core have happened."""
 
 
-@dataclass(frozen=True)
+@record
 class Occurrence:
     """One event: its core, its action, and how many equal events the core performs before."""
 
@@ -81,7 +82,7 @@ class Occurrence:
         return f"{self.event.action}{number} of {self.event.ring} on {self.core}"
 
 
-@dataclass(frozen=True)
+@record
 class Dependence:
     """An event that waits for another; None if no event satisfies it."""
 
@@ -89,7 +90,7 @@ class Dependence:
     needed: Occurrence | None
 
 
-@dataclass(frozen=True)
+@record
 class Deadlock:
     """A cycle of dependences: each needed event follows the next waiting one, and the last the first."""
 
@@ -282,7 +283,7 @@ PeriodOf: TypeAlias = Callable[[int], int]
 """Returns the sync period for a number of slots."""
 
 
-@dataclass(frozen=True)
+@record
 class SlotTradeoff:
     """The cost and effect of a number of slots."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ..diagnostics.records import record
 
 ROW_PERIOD = 128
 """In 32-bit words. The engine keeps one row of an array for each 32-bit word of PE memory; a row count
 that is a multiple of a power of two this large makes rows collide in the caches of the host."""
 
 
-@dataclass(frozen=True)
+@record
 class Allocation:
     """A buffer to place; sizes and alignment in 16-bit words."""
 
@@ -21,7 +22,7 @@ class Allocation:
     """In words, if the buffer must be there; a multiple of `alignment`."""
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """The word address of each buffer, in the order given, and the words used in all."""
 

@@ -25,6 +25,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, Literal, cast
 
+from ..diagnostics.records import record
 from .coloring import Exhausted, Graph, color_graph, graph_of
 from .concurrency import Concurrency
 from .skeleton import Branch, Call, Loop, Operation, Program, Signal, Statement, callees_first, statements
@@ -34,7 +35,7 @@ Files = Mapping[File, int]
 Register = tuple[File, int]
 
 
-@dataclass(frozen=True)
+@record
 class Demand:
     """An operand that needs a register of `file`, one XDSR if `extended`, and so many stride registers."""
 

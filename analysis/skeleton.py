@@ -11,11 +11,13 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..diagnostics.records import record
+
 TaskKind = Literal["local", "data", "control"]
 Action = Literal["activate", "block", "unblock"]
 
 
-@dataclass(frozen=True)
+@record
 class Signal:
     """Activates, blocks or unblocks tasks: the act of a statement or of a completing operation."""
 
@@ -23,7 +25,7 @@ class Signal:
     task: Hashable
 
 
-@dataclass(frozen=True)
+@record
 class Operation:
     """A DSD operation. A synchronous one holds the PE until it is done, and `waits` if that may be until something from
     outside has come; an asynchronous one goes on after its statement and ends by one of `completions`, each the signals
@@ -35,14 +37,14 @@ class Operation:
     waits: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Call:
     """Runs a function of the same program to its end."""
 
     function: Hashable
 
 
-@dataclass(frozen=True)
+@record
 class Branch:
     """Runs one of its arms; an arm may be empty. `separate` arms do not see what statements before them in the same
     loop have made: they are the second part of a loop that is written in two."""
@@ -51,7 +53,7 @@ class Branch:
     separate: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Loop:
     """Repeats its body at least `at_least` times; `key` names the place before it, None if there is none."""
 
@@ -63,7 +65,7 @@ class Loop:
 Statement = Signal | Operation | Call | Branch | Loop
 
 
-@dataclass(frozen=True)
+@record
 class Task:
     """A task and its state when the program starts. A local task runs when activated, a data or control task
     whenever wavelets arrive; a blocked one waits until it is unblocked."""
@@ -74,7 +76,7 @@ class Task:
     blocked: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Function:
     """A function; the host launches it if `exported`."""
 

@@ -9,9 +9,9 @@ no descriptor values and no memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from ..diagnostics.records import record
 from ..targets.wavelets import EXTENTS, MEM1D_STRIDES, MEM4D_STRIDES, OFFSETS
 
 DescriptorKind = Literal["mem1d", "mem4d"]
@@ -21,7 +21,7 @@ class WalkError(ValueError):
     """An access that no memory descriptor can hold; the message is a sentence for the program's author."""
 
 
-@dataclass(frozen=True)
+@record
 class AffineIndex:
     """`constant` plus the sum of `coefficients[d]` times induction variable d, outermost first."""
 
@@ -29,7 +29,7 @@ class AffineIndex:
     constant: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class Walk:
     """The fields of a memory descriptor: `strides` innermost first, `extents` outermost first (DSD-062).
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
+from ..diagnostics.records import record
 from .first_fit import Room
 
 Tile = TypeVar("Tile", bound=Hashable)
@@ -14,7 +15,7 @@ MAX_STEPS = 2_000
 """Tiles placed by the search after which the memory is said to be too small."""
 
 
-@dataclass(frozen=True)
+@record
 class Memory:
     """A memory with its occupied ranges, as (address, bytes), and the bytes to reserve behind the tiles.
 

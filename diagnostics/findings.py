@@ -6,16 +6,17 @@ Knows neither how findings are found nor who shows them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from .errors import shown
+from .records import record
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """An error is wrong in every run, a warning in some runs; a note is about the machine, not about this program."""
 
 
-@dataclass(frozen=True)
+@record
 class Finding:
     """One thing that is wrong, or may go wrong.
 

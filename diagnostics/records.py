@@ -20,7 +20,8 @@ def record(cls: type[ClassT]) -> type[ClassT]:
     Like `dataclass(frozen=True)`, it leaves alone what the class defines itself.
     """
     made: Any = dataclass(repr=False, eq=False)(cls)
-    own = frozenset(vars(cls))
+    # Python gives a class that defines equality alone None in place of a hash.
+    own = {name for name, value in vars(cls).items() if value is not None}
 
     def compile_comparison() -> None:
         """Give the class the methods that a dataclass with the same fields has."""

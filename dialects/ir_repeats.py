@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..diagnostics.records import record
 
 _NAME = re.compile(r"(%(?:[0-9]++|[a-zA-Z$._-][a-zA-Z0-9$._-]*+))", re.ASCII)
 
@@ -23,7 +24,7 @@ _LINES = re.compile(
 the search in a text of one line linear."""
 
 
-@dataclass(frozen=True)
+@record
 class Lines:
     """The lines of an operation: their end in the text, the names in them, and what two repetitions have in common."""
 
@@ -33,7 +34,7 @@ class Lines:
     key: object
 
 
-@dataclass(frozen=True)
+@record
 class _Known:
     """An operation that has been read: its operands as names of its lines, with their places in these."""
 

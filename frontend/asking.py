@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Region
 
 from ..csl import syntax
 from ..csl.errors import CslError
+from ..diagnostics.records import record
 from ..dialects.machine.code import CodeOperation, reference_to
 from ..operations.bit_patterns import identity
 from .frames import Frame
@@ -93,31 +94,31 @@ class _Unshareable(Exception):
 # Questions
 
 
-@dataclass(frozen=True)
+@record
 class _Instance:
     """A module, by what it is called in every program."""
 
     key: Hashable
 
 
-@dataclass(frozen=True)
+@record
 class _GlobalOf:
     module: Hashable
     name: str
 
 
-@dataclass(frozen=True)
+@record
 class _CallableOf:
     module: Hashable
     node: Any
 
 
-@dataclass(frozen=True)
+@record
 class _Asker:
     """The evaluator, which asks."""
 
 
-@dataclass(frozen=True)
+@record
 class Question:
     """A question as it is asked of any program: `answer` with the arguments, in a frame of a module."""
 
@@ -423,7 +424,7 @@ class Results:
 _Code = TypeVar("_Code", bound=CodeOperation)
 
 
-@dataclass(frozen=True)
+@record
 class _Body:
     """A function or task that has been emitted, with how much code was repeated in it at calls."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from xdsl.utils.exceptions import VerifyException
 
 from ..csl import syntax
+from ..diagnostics.records import record
 from ..dialects.machine.filters import FilterAttr, verify_filter
 from ..targets.wavelets import FILTER_KINDS
 from . import types
@@ -21,7 +21,7 @@ Numbers = dict[str, NDArray[np.int64]]
 """The numbers of a filter, by name: one for each lane."""
 
 
-@dataclass(frozen=True)
+@record
 class Filter:
     """A filter without its numbers."""
 

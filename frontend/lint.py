@@ -8,13 +8,13 @@ too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import FileLineColLoc
 
 from ..analysis.wse.lint import Declared, Seen, coded, lint_behavior, unused_queue, unwritten
 from ..csl import syntax
+from ..diagnostics.records import record
 from ..dialects import wse
 from . import unused_globals
 from .modules import is_of_library
@@ -39,7 +39,7 @@ def lint(session: Session, program: wse.ProgramOp) -> list[str]:
     return list(dict.fromkeys(map(str, found)))
 
 
-@dataclass(frozen=True)
+@record
 class _Warning:
     source: Source
     start: int

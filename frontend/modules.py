@@ -15,6 +15,7 @@ from ..csl.errors import CslError
 from ..csl.parser import DECLARATION_STARTS, parse
 from ..csl.source import Diagnostic, Note, Source
 from ..diagnostics.errors import LoomError
+from ..diagnostics.records import record
 from .types import Function, Type
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Module:
         return f"{self.name}.{name}" if self.name else name
 
 
-@dataclass(frozen=True)
+@record
 class Declared:
     """The declarations of a file, sorted once for all of its imports."""
 

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Note, Source
+from ..diagnostics.records import record
 from ..dialects.machine.switches import Position, verify_switch, verify_switch_on
 from ..dialects.wse import Direction, SwitchAttr
 from . import recovery, types
@@ -42,7 +43,7 @@ class Origin(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True)
+@record
 class PlacedParam:
     """A param of PEs' code: a number, or the number of a color, for each PE or one for all."""
 
@@ -51,7 +52,7 @@ class PlacedParam:
     origin: Origin
 
 
-@dataclass(frozen=True)
+@record
 class PlacedCode:
     """PEs that run one file with the same params, whose values may differ."""
 
@@ -61,7 +62,7 @@ class PlacedCode:
     origin: Origin
 
 
-@dataclass(frozen=True)
+@record
 class PlacedRoute:
     """Routers that treat a color alike: for each switch position where it comes from and goes to, None as before."""
 

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..csl import syntax
+from ..diagnostics.records import record
 from .types import Type
 from .values import Value
 
@@ -74,7 +75,7 @@ class Where(Enum):
     RUN_TIME = "code for run time"
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One builtin, or several that take the same arguments and share a rule."""
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..diagnostics.errors import LoomError
+from ..diagnostics.records import record
 
 VARIABLE = "CSL_IMPORT_PATH"
 """The environment variable with more directories, separated as those of PATH are (SDK release notes, 1.0.0)."""
 
 
-@dataclass(frozen=True)
+@record
 class SearchPath:
     """Directories in the order in which they are searched: those of the command line, then the environment's."""
 

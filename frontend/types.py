@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from ..diagnostics.records import record
 from ..operations import integers
 from ..targets.wavelets import EXTENTS
 
@@ -16,7 +17,7 @@ class Type:
     __slots__ = ()
 
 
-@dataclass(frozen=True)
+@record
 class Simple(Type):
     """A type that is only a name. Values of a `comptime_only` type never reach run time."""
 
@@ -27,7 +28,7 @@ class Simple(Type):
         return self.name
 
 
-@dataclass(frozen=True)
+@record
 class Int(Type):
     bits: int
     signed: bool
@@ -63,7 +64,7 @@ class Int(Type):
         return integers.signed(value, self.bits) if self.signed else integers.unsigned(value, self.bits)
 
 
-@dataclass(frozen=True)
+@record
 class Float(Type):
     name: str
     bits: int
@@ -72,7 +73,7 @@ class Float(Type):
         return self.name
 
 
-@dataclass(frozen=True)
+@record
 class Identifier(Type):
     """A number of the machine with a type of its own: a color, a queue, a task, a direction."""
 
@@ -82,7 +83,7 @@ class Identifier(Type):
         return self.name
 
 
-@dataclass(frozen=True)
+@record
 class Array(Type):
     """`[dims]element`; the element is not an array."""
 
@@ -101,7 +102,7 @@ class Array(Type):
         return result
 
 
-@dataclass(frozen=True)
+@record
 class Pointer(Type):
     """`*T`, or `[*]T` with `many`."""
 
@@ -113,7 +114,7 @@ class Pointer(Type):
         return f"{'[*]' if self.many else '*'}{'const ' if self.const else ''}{self.target}"
 
 
-@dataclass(frozen=True)
+@record
 class Function(Type):
     """`fn(...) T` or `task(...) void`."""
 
@@ -125,7 +126,7 @@ class Function(Type):
         return f"{'task' if self.is_task else 'fn'}({', '.join(map(str, self.parameters))}) {self.result}"
 
 
-@dataclass(frozen=True)
+@record
 class Record(Type):
     """What structs and unions have in common: `names` is None for a tuple, `origin` None for an anonymous one."""
 
@@ -150,7 +151,7 @@ class Record(Type):
         return {name: position for position, name in enumerate(self.names or ())}
 
 
-@dataclass(frozen=True)
+@record
 class Struct(Record):
     """A struct or tuple type."""
 
@@ -158,7 +159,7 @@ class Struct(Record):
         return self._written("struct")
 
 
-@dataclass(frozen=True)
+@record
 class Union(Record):
     """An untagged union type, whose fields are called variants."""
 
@@ -166,7 +167,7 @@ class Union(Record):
         return self._written("union")
 
 
-@dataclass(frozen=True)
+@record
 class Enum(Type):
     """`enum(T) { ... }`; two are the same if they have the same members and were written at the same place."""
 
@@ -186,7 +187,7 @@ class Enum(Type):
         return {value: name for name, value in self.members}
 
 
-@dataclass(frozen=True)
+@record
 class Descriptor(Type):
     """A DSD type, or `fifo` for what @allocate_fifo makes."""
 
@@ -196,7 +197,7 @@ class Descriptor(Type):
         return self.name
 
 
-@dataclass(frozen=True)
+@record
 class Register(Type):
     """The type of a register: `dsr_dest`, `dsr_src0`, `dsr_src1`, `dsr_fifo_dest`, `dsr_fifo_src1`, `xdsr`, `sr`."""
 
@@ -206,7 +207,7 @@ class Register(Type):
         return self.name
 
 
-@dataclass(frozen=True)
+@record
 class Range(Type):
     """What @range makes: only ever the iterable of a loop."""
 
@@ -216,7 +217,7 @@ class Range(Type):
         return f"range of {self.element}"
 
 
-@dataclass(frozen=True)
+@record
 class Cast(Type):
     """What @as wants of its operand: a value of any type that converts to `target`.
 

@@ -22,6 +22,7 @@ from ..checks.pto.registry import OF_THE_CHIP, find_in_trace
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding, once_each
 from ..diagnostics.nesting import deep_nesting
+from ..diagnostics.records import record
 from ..dialects import context, flow
 from ..dialects.pto.kernels import Architecture, GetBlockIdxOp, GetBlockNumOp
 from ..dialects.pto.types import PackedType, element_bytes
@@ -61,7 +62,7 @@ OUTSIDE = "outside-tensor"
 """The code of a dry run's finding whose numbers an error of a run lacks."""
 
 
-@dataclass(frozen=True)
+@record
 class Printed:
     """A tile that a core printed."""
 
@@ -99,7 +100,7 @@ class Result:
         return any(finding.severity == "error" for finding in self.findings)
 
 
-@dataclass(frozen=True)
+@record
 class Parameter:
     """An argument that a kernel takes: its name in the text, and what a pointer points to."""
 

@@ -6,7 +6,7 @@ Knows the passes from the text to addresses; runs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, get_args
 
 from xdsl.dialects import arith, scf
@@ -24,6 +24,7 @@ from ..diagnostics.errors import LoomError, LoomErrors
 from ..diagnostics.findings import Finding
 from ..diagnostics.locations import location_of
 from ..diagnostics.nesting import deep_nesting
+from ..diagnostics.records import record
 from ..dialects import context
 from ..dialects.pto.frontend_pipes import OpenPipeOp
 from ..dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp
@@ -142,7 +143,7 @@ def check_behavior(arch: object) -> None:
         raise LoomError(f"arch is {arch!r}; use one of {', '.join(get_args(Behavior))}")
 
 
-@dataclass(frozen=True)
+@record
 class PipeSlots:
     """A pipe with its number of slots, and the cost and effect of this and other numbers; empty if unknown."""
 

@@ -7,19 +7,19 @@ that what has one name is at the same distance from one device to the next.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..diagnostics.errors import LoomError
+from ..diagnostics.records import record
 from ..runtime.places import Array
 
 MAX_DEVICES = 64
 """Devices of a run; as many have places in the context that PyPTO's launcher passes."""
 
 
-@dataclass(frozen=True)
+@record
 class Peer:
     """The array that an argument of a device is, for a pointer of any device: `Peer("x", 1)` is `x` of device 1."""
 
@@ -27,7 +27,7 @@ class Peer:
     device: int
 
 
-@dataclass(frozen=True)
+@record
 class Windows:
     """Where the memories of all devices begin, for a pointer to 64-bit integers: the context that PyPTO's launcher
     passes for a window, which `CommRemoteOffset` reads.

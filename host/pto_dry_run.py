@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +14,7 @@ from ..analysis.pto.dry_run.timing import times_of
 from ..analysis.pto.dry_run.trace import Trace
 from ..analysis.pto.dry_run.values import Pointer
 from ..diagnostics.locations import location_of
+from ..diagnostics.records import record
 from ..dialects.pto.kernels import Architecture, argument_name
 from ..dialects.pto.types import PtrType
 from ..operations.pipe_protocol import Behavior
@@ -44,7 +44,7 @@ def trace_of(
     return dry_run(program, [arguments], blocks=blocks, arrays=arrays, max_steps=max_steps)
 
 
-@dataclass(frozen=True)
+@record
 class Given:
     """What an argument of one of several devices is: a number, or an address in global memory, with the array there."""
 

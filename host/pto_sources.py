@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
 from ..diagnostics.errors import LoomError
+from ..diagnostics.records import record
 from ..dialects import context
 from ..dialects.ir_text import parse_ir, text_of
 from ..dialects.traversal import walk
@@ -43,7 +43,7 @@ class TracedModule(Protocol):
 PythonKernel: TypeAlias = TracedKernel | TracedModule
 
 
-@dataclass(frozen=True)
+@record
 class KernelText:
     """The text of a program and its name in messages; with the MLIR module it was printed from, if there is one."""
 

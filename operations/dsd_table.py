@@ -7,9 +7,11 @@ Source: the builtins for DSD operations of the CSL language reference and its ap
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Literal
+
+from ..diagnostics.records import record
 
 Element = Literal["f16", "bf16", "f32", "i16", "i32"]
 """Element type of an operand; integers are signless, the operation fixes the signedness.
@@ -29,7 +31,7 @@ Function = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class DsdOperation:
     """One DSD operation, for example `@fmacs`.
 

@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
+
+from ..diagnostics.records import record
 
 Compute: TypeAlias = Callable[..., int]
 
@@ -121,7 +122,7 @@ def _trailing_zeros(value: int, bits: int) -> int:
     return (value & -value).bit_length() - 1 if value else bits
 
 
-@dataclass(frozen=True)
+@record
 class IntegerOperation:
     """An operation on integers of one width.
 
@@ -215,7 +216,7 @@ def _counting(count: Callable[[int, int], int], bits: int) -> Compute:
 # Comparisons
 
 
-@dataclass(frozen=True)
+@record
 class Predicate:
     """A predicate of `arith.cmpi`; its place in `PREDICATES` is its number."""
 

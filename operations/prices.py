@@ -6,12 +6,13 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, cast
 
 from ..diagnostics.errors import LoomError
+from ..diagnostics.records import record
 from ..targets.model import PRICES, Target, Timing
 from .dsd_table import OPERATIONS
 
@@ -28,7 +29,7 @@ _ELEMENTS = "elements"
 _WRITTEN = re.compile(r"[0-9]{1,20}(/[0-9]{1,20}|\.[0-9]{1,20})?")
 
 
-@dataclass(frozen=True)
+@record
 class Prices:
     """Prices by field of `Timing`; those that are not there are the target's."""
 

@@ -5,8 +5,9 @@ The lists are those of PTOAS's verifiers, in the order of its messages; the dial
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from ..diagnostics.records import record
 
 Form: TypeAlias = Literal[
     "binary", "shift", "scalar", "scalar_row_major", "scalar_apart", "scalar_plain", "scalar_integers", "unary",
@@ -17,7 +18,7 @@ Form: TypeAlias = Literal[
 """Which tiles have to be alike, and where and in which layout they are: the dialect has a rule for each."""
 
 
-@dataclass(frozen=True)
+@record
 class Elements:
     """The elements of an operation: a form, the types on a2 and a3, those on a5, and the message about others."""
 

@@ -7,9 +7,9 @@ or numpy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ..diagnostics.records import record
 from .tile_functions import FUNCTIONS
 from .tile_functions import Shape as KnownShape
 
@@ -66,7 +66,7 @@ _NAMES_BY_KIND: dict[tuple[Operand, ...], tuple[str, ...]] = {
 """What PTOAS calls the operands of the others, by their kinds."""
 
 
-@dataclass(frozen=True)
+@record
 class PtoTileOperation:
     """One operation of the dialect on tiles.
 

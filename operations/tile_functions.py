@@ -6,8 +6,9 @@ tables of dialects that lower to tiles (`pto_tiles`) name its functions. The tab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from ..diagnostics.records import record
 
 Shape: TypeAlias = Literal[
     "elementwise", "reshape", "row_reduction", "product", "padding", "concatenation", "counting", "packing", "indexing",
@@ -31,7 +32,7 @@ COMPARISONS = {
 """The end of the name of each comparison, by how PTO calls it."""
 
 
-@dataclass(frozen=True)
+@record
 class TileFunction:
     """One function on tiles. `sources` counts its operands, each a tile, or a scalar where the shape allows it."""
 

@@ -28,6 +28,7 @@ from ..analysis.register_allocation import (
 from ..analysis.wse.pe_program import PeCode, Position, ProgramReader, described, members_of, programs
 from ..diagnostics.errors import LoomError, Mistakes
 from ..diagnostics.locations import location_of
+from ..diagnostics.records import record
 from ..dialects import dsd, dsr, wse
 from ..dialects.machine.code import CodeOperation, reference_to
 from ..dialects.machine.sharing import own_body, part
@@ -99,7 +100,7 @@ def _sizes(program: wse.ProgramOp) -> dict[File, int]:
     return {file: type.file_size(target) for file, type in _FILES.items()}
 
 
-@dataclass(frozen=True)
+@record
 class _Needs:
     """What the operations of a body need of registers; operations and loops are called by their numbers in the outline,
     descriptors by theirs in the body."""
@@ -110,7 +111,7 @@ class _Needs:
     """The loops and the descriptors made outside them."""
 
 
-@dataclass(frozen=True)
+@record
 class _Written:
     """The loads of a body, each with the number of the operation or loop that it is before, and its registers; and
     the load of each operand that is a descriptor, operation by operation."""
@@ -470,7 +471,7 @@ def _number_open_registers_of(code: PeCode, sizes: dict[File, int], mistakes: Mi
             Rewriter.replace_value_with_new_type(value, open_type.allocated(number))
 
 
-@dataclass(frozen=True)
+@record
 class _Range:
     """Where a register is in use: from one operation of a body to another, by their order in the program.
 

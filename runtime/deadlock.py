@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding
+from ..diagnostics.records import record
 from .places import Array, Lattice, Unit
 from .unread_wavelets import Unread
 from .wait_graph import Wait, find_cycle, grouped, root_waits
@@ -26,7 +27,7 @@ MAX_WAITS = 3
 MAX_UNREAD = 5
 
 
-@dataclass(frozen=True)
+@record
 class Waiting:
     """Units that wait for the same thing, as `Deadlock.waits` has it."""
 
@@ -62,7 +63,7 @@ class Starved(NamedTuple):
     """Wavelets of them that the operation lacks."""
 
 
-@dataclass(frozen=True)
+@record
 class Hang:
     """The state of a machine that hangs."""
 

@@ -10,13 +10,13 @@ it runs: it raises LoomError for them, and makes records of the rest with the fu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..diagnostics.findings import Findings
+from ..diagnostics.records import record
 from .places import Array, Region, Unit
 from .statistics.report import Statistics
 from .trace_lines import Traced
@@ -26,7 +26,7 @@ from .warnings import Warnings
 from .watch import Watch
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """Where the units of a class have an exported buffer: at a byte address, or behind the pointer that is there."""
 
@@ -34,7 +34,7 @@ class Place:
     is_pointer: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Buffer:
     """An exported variable, or what an exported pointer points to; that makes no difference to a host."""
 
@@ -47,7 +47,7 @@ class Buffer:
     """By the number of a class; other classes do not have it."""
 
 
-@dataclass(frozen=True)
+@record
 class Function:
     """An exported function."""
 
@@ -65,7 +65,7 @@ class Color(NamedTuple):
     """Its name in messages."""
 
 
-@dataclass(frozen=True)
+@record
 class HostStream:
     """A color by which the host sends words to units, or units send words to the host."""
 
@@ -85,7 +85,7 @@ class UnitClass(NamedTuple):
     """The 16-bit words of memory in which the program has laid out its variables."""
 
 
-@dataclass(frozen=True)
+@record
 class Outline:
     """What a host may know of a program."""
 

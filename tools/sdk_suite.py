@@ -18,10 +18,11 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from ..diagnostics.errors import LoomError, shown
+from ..diagnostics.records import record
 from .outputs import Outputs
 from .sdk_path import sdk_on_path, shell
 
@@ -32,7 +33,7 @@ GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL for a program that takes too long."""
 
 
-@dataclass(frozen=True)
+@record
 class Result:
     """How one program went; `error` is the first line of an error in its output."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import scf
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from ...diagnostics.records import record
 from ...dialects.pto.kernels import core_of
 from ...dialects.pto.memory import constant_value
 from ...targets.chip import LANES
@@ -17,7 +17,7 @@ from .rings import Ring
 from .schedules import Action, Kernel, PipeUse
 
 
-@dataclass(frozen=True)
+@record
 class Imbalance:
     """A ring whose numbers of pushes and pops differ, as counted on one of the vector cores."""
 

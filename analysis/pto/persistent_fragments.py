@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...diagnostics.records import record
 from ...dialects.pto.instruction_operation import InstructionOp
 from ...dialects.pto.kernels import is_entry
 from ...dialects.pto.memory import constant_value
@@ -67,7 +68,7 @@ class _Fragment:
     """The elements that the first section stores."""
 
 
-@dataclass(frozen=True)
+@record
 class _Access:
     """A load or store of one element in a section."""
 
@@ -76,7 +77,7 @@ class _Access:
     place: int
 
 
-@dataclass(frozen=True)
+@record
 class _Pointer:
     """A pointer `offset` bytes behind the beginning of a fragment."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -11,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
+from ...diagnostics.records import record
 from ...dialects.pto.buffers import reservation_of
 from ...dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializeL2LPipeOp, InitializePipeOp
 from ...dialects.pto.kernels import function_of
@@ -40,7 +40,7 @@ def local_address(pipe: InitializePipeOp) -> SSAValue | None:
     return pipe.local_addr if isinstance(pipe, InitializeL2G2LPipeOp) else None
 
 
-@dataclass(frozen=True)
+@record
 class Ends:
     """One pipe of the hardware: its two ends, or one whose other end is unknown."""
 

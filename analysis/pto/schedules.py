@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, i1
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from ...diagnostics.records import record
 from ...dialects.pto.attributes import KernelKind
 from ...dialects.pto.frontend_pipes import (
     AllocSlotOp,
@@ -85,7 +86,7 @@ MAX_OPERATIONS = 200
 """Operations that a constant may be folded from."""
 
 
-@dataclass(frozen=True)
+@record
 class PipeUse:
     """One operation on a pipe, in either form of the dialect."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...diagnostics.records import record
 from ...dialects.pto.types import TileBufType
 from ...operations import pipe_protocol
 from ...targets.chip import LANES
 from .schedules import PipeUse
 
 
-@dataclass(frozen=True)
+@record
 class EntrySize:
     """The size of an entry: a number of tiles, side by side, and the bytes of each."""
 

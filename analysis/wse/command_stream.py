@@ -16,6 +16,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
 from ...diagnostics.locations import location_of
+from ...diagnostics.records import record
 from ...dialects import dsd, dsr, wse
 from ...dialects.machine.code import Bodies, CodeOperation
 from ...dialects.symbols import symbols_named
@@ -54,7 +55,7 @@ def early_unblocks(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
                     yield early.op, _message(early, launch.function)
 
 
-@dataclass(frozen=True)
+@record
 class _Early:
     """An asynchronous receive that has not ended when the host is let go on."""
 

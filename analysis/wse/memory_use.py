@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, product
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
+from ...diagnostics.records import record
 from ...dialects import dsd, dsr, wse
 from ...targets.wavelets import ENDLESS_EXTENT
 
@@ -17,7 +17,7 @@ MAX_ELEMENTS = 1 << 16
 """Elements that a walk of several dimensions is followed for."""
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """Elements of a buffer that are read or written; of `elements` None it is one of them, not known which."""
 
@@ -68,7 +68,7 @@ def access_of_element(value: SSAValue, indices: Sequence[SSAValue], *, writes: b
     return Access(buffer, size, None if element is None else range(element, element + 1), writes)
 
 
-@dataclass(frozen=True)
+@record
 class Walk:
     """The elements of a memory descriptor: the first `count` of them are asked for."""
 
@@ -155,7 +155,7 @@ def _add_run(wound: int, dimension: tuple[int, int]) -> int:
     return wound + (stride + wound) * (extent - 1)
 
 
-@dataclass(frozen=True)
+@record
 class Use:
     """Memory, registers and settings of a DSD operation, as far as they are constants."""
 

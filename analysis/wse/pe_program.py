@@ -8,7 +8,7 @@ are equal, which mostly differ in numbers only, have one outline, whose analyses
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TypeVar, cast
 
@@ -19,6 +19,7 @@ from xdsl.utils.hints import isa
 
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
+from ...diagnostics.records import record
 from ...dialects import dsd, dsr, wse
 from ...dialects.machine.code import Bodies, CodeOperation
 from ...dialects.machine.sharing import Ask, Variants
@@ -181,7 +182,7 @@ Position = tuple[str, int]
 """A DSD operation or a loop of a PE program: its function or task, and its number there."""
 
 
-@dataclass(frozen=True)
+@record
 class _Read:
     """A body as a skeleton, whose operations and loops are numbers, and what those are."""
 

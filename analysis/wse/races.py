@@ -17,6 +17,7 @@ from xdsl.dialects import memref, scf
 from xdsl.ir import Block, Operation, Region
 
 from ...diagnostics.locations import location_of
+from ...diagnostics.records import record
 from ...dialects import dsd, dsr, wse
 from ...dialects.machine.code import Bodies, CodeOperation
 from ...dialects.traversal import walk
@@ -51,7 +52,7 @@ class _Flight:
         return f"{self.op.shown_name} in @{self.root}{'' if where is None else f' at {where}'}, which is asynchronous"
 
 
-@dataclass(frozen=True)
+@record
 class _State:
     """Facts that hold on every path from the start of a task to a place in it."""
 

@@ -8,7 +8,7 @@ are left to subclasses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, MemRefType
@@ -18,6 +18,7 @@ from xdsl.traits import is_side_effect_free
 from ...csl import syntax
 from ...csl.syntax import Expression, Statement
 from ...diagnostics.errors import LoomError
+from ...diagnostics.records import record
 from ...dialects.scalar_types import SCALAR_DIALECTS
 from . import tree
 from .names import Names
@@ -28,7 +29,7 @@ MAX_INLINED_HEIGHT = 6
 """How high an expression may be to stand where it is used; higher ones get a name."""
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """An array or variable: how it is written, and the CSL type of its elements.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from ...csl import syntax
 from ...csl.source import Source
 from ...csl.syntax import Declaration, Expression, Statement
+from ...diagnostics.records import record
 from ...dialects import wse
 from ...dialects.machine.region_overlap import first_common
 from ...dialects.machine.switches import POP_MODES
@@ -28,7 +28,7 @@ from .types import literal_of, refuse, scalar_type
 IDLE_FILE = "idle.csl"
 
 
-@dataclass(frozen=True)
+@record
 class PrintedPe:
     """A PE program, its file, and the parameters that the file needs from the layout."""
 

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...csl import syntax
 from ...csl.source import Source
 from ...csl.syntax import Declaration, Expression, Statement
+from ...diagnostics.records import record
 from ...dialects import dsd, dsr, wse
 from ...dialects.machine.configuration import configuration_of
 from ...dialects.machine.elements import is_one_number
@@ -29,7 +30,7 @@ X_EXTENT, Y_EXTENT = "rectangle_width", "rectangle_height"
 """Params of the rectangle's size."""
 
 
-@dataclass(frozen=True)
+@record
 class Export:
     """An exported symbol as the layout names it: its CSL type, and for data whether the host may write it."""
 

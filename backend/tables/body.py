@@ -6,13 +6,13 @@ What each operation becomes is in the modules beside this one; they call the met
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...diagnostics.errors import LoomError
+from ...diagnostics.records import record
 from ...dialects import flow
 from ...dialects.scalar_types import kind_of
 from ...runtime.tables.format import COST_CLASSES
@@ -35,7 +35,7 @@ MAX_DESCRIPTORS = (1 << 16) - FRAME_DESCRIPTOR - 1
 """Static descriptors, and frame descriptors, that an operation can name."""
 
 
-@dataclass(frozen=True)
+@record
 class Template:
     """Code, and what a use of it names, before it has rows.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
+from ...diagnostics.records import record
 from ...dialects import flow
 from ...dialects.scalar_types import kind_of
 from ...operations.dsd_table import DsdOperation
@@ -31,7 +31,7 @@ from .values import Known, reinterpreted
 _FUNCTION = {name: number for number, name in enumerate(DSD_ROWS)}
 
 
-@dataclass(frozen=True)
+@record
 class _Settings:
     """Settings of an operation: its microthread, and the tasks that its end, or a control wavelet, starts."""
 

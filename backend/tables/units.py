@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation
 
 from ...diagnostics.errors import LoomError
 from ...diagnostics.locations import location_of
+from ...diagnostics.records import record
 from ...dialects import flow
 from ...dialects.machine.code import Bodies
 from ...dialects.machine.configuration import configuration_of
@@ -71,7 +72,7 @@ _END_FLAGS = (COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS, COMPLETION_ACTIVATES, C
 _MEMORY_KINDS = frozenset({"f32", "f16", "bf16", "i32", "i16", "i8"})
 
 
-@dataclass(frozen=True)
+@record
 class Buffer:
     """An array in memory; `address` in words."""
 
@@ -92,7 +93,7 @@ class Buffer:
         return self.address + (self.elements * self.element_bytes + 1) // 2
 
 
-@dataclass(frozen=True)
+@record
 class Callee:
     """A function that is called: the use of its body, and if its code depends on the clock."""
 
@@ -369,11 +370,11 @@ class Units:
                     f"{settings + len(SETTINGS) - 1:#x}", location_of(self.op)
                 )  # fmt: skip
             sections.add("settings", self.row, address - settings, value)
-        for row, record in records.items():
-            record[-1] |= self._flags[row]
-            sections.put("tasks", row, *record)
-        for row, record in self._queue_records.items():
-            sections.put("queues", row, *record)
+        for row, values in records.items():
+            values[-1] |= self._flags[row]
+            sections.put("tasks", row, *values)
+        for row, values in self._queue_records.items():
+            sections.put("queues", row, *values)
         sections.put(
             "classes", self.row, sections.string(self.name), sections.place(self.op), self.words, *self.own_regions,
             first_buffer, len(self.buffers), first_queue, len(self.queues), first_fifo, len(self.fifos), first_task,

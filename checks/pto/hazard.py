@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation
@@ -12,10 +12,11 @@ from xdsl.ir import Operation
 from ...analysis.pto.schedules import Kernel, Schedule
 from ...diagnostics.findings import Severity
 from ...diagnostics.locations import location_of
+from ...diagnostics.records import record
 from ...dialects.pto.memory import constant_value
 
 
-@dataclass(frozen=True)
+@record
 class Hazard:
     """One finding: its code, the operation it is about, and its message."""
 

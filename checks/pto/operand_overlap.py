@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from xdsl.ir import Operation, SSAValue
 
 from ...analysis.pto.local_memory import tile_bytes, tile_strides
 from ...analysis.pto.schedules import Kernel
+from ...diagnostics.records import record
 from ...dialects.pto.apart_operands import tiles_kept_apart
 from ...dialects.pto.attributes import SLayout
 from ...dialects.pto.instruction_operation import InstructionOp
@@ -23,7 +23,7 @@ CODES = ("operand-overlap",)
 """What this file reports."""
 
 
-@dataclass(frozen=True)
+@record
 class _Bytes:
     """Bytes `start` to `end` behind the beginning of a tile; `address` is where that begins, if it is known."""
 

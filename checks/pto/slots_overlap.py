@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
 from ...analysis.pto.local_memory import capacity, tile_bytes
 from ...analysis.pto.rings import consumer_buffer
 from ...analysis.pto.schedules import Kernel
+from ...diagnostics.records import record
 from ...dialects.pto.attributes import AddressSpace, KernelKind
 from ...dialects.pto.buffers import ReserveBufferOp
 from ...dialects.pto.internal_pipes import InitializeL2G2LPipeOp, InitializePipeOp, number
@@ -24,7 +24,7 @@ CODES = ("slots-overlap",)
 """What this file reports."""
 
 
-@dataclass(frozen=True)
+@record
 class _Slots:
     """Bytes of a memory that contain slots, and the operation that says so."""
 

@@ -6,11 +6,11 @@ Nothing here knows an operation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
+from ...diagnostics.records import record
 from ..machine.symbols import Scope
 
 Origin: TypeAlias = Literal["vector", "array", "ring", "fifo", "received", "sent"]
@@ -20,7 +20,7 @@ StreamOrigins: TypeAlias = Mapping[SSAValue, Mapping[Origin, Operation]]
 """The possible origins of each stream, each with an operation that makes it so."""
 
 
-@dataclass(frozen=True)
+@record
 class UnitsScope(Scope):
     """What the operations of one class of units may name, and what is known of its memory and streams."""
 

@@ -6,7 +6,6 @@ Nothing here knows layouts of tiles, pipes or cores: what a function computes is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -40,6 +39,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...diagnostics.records import record
 from ...operations.tile_functions import FUNCTIONS, SCALAR_SHAPES
 from ..assembly import parse_attributes, parse_symbol, print_attributes
 from ..machine.symbols import Scope, SymbolDefinition, SymbolUser, described
@@ -113,7 +113,7 @@ class SpaceOp(SymbolDefinition):
             raise VerifyException(f"space @{self.sym_name.data} has {self.size.value.data} bytes; give 0 or more")
 
 
-@dataclass(frozen=True)
+@record
 class Slot:
     """The entry of a channel that a tile belongs to: number `index` modulo `count`, `size` bytes apart."""
 
@@ -124,7 +124,7 @@ class Slot:
     role: str
 
 
-@dataclass(frozen=True)
+@record
 class Owner:
     """Whose memory contains a tile, where it is not the unit's own: that of a unit of another class in the same row.
 

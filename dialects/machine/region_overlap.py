@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from math import gcd
+
+from ...diagnostics.records import record
 
 Region = tuple[range, range]
 
@@ -27,7 +28,7 @@ def first_common(one: range, other: range) -> int | None:
     return candidate if candidate <= min(one[-1], other[-1]) else None
 
 
-@dataclass(frozen=True)
+@record
 class _Place:
     position: int
     owner: Hashable

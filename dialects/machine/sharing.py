@@ -10,12 +10,12 @@ which the decisions differ.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
+from ...diagnostics.records import record
 from ..traversal import walk
 from .code import Bodies, CodeOperation, reference_to
 
@@ -117,7 +117,7 @@ def own_body(op: CodeOperation, bodies: Bodies) -> None:
     op.shares = None
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """A body, the one that it is a copy of or itself, and what was decided for it."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any, ClassVar, TypeVar
 
@@ -17,6 +17,7 @@ from xdsl.irdl import IRDLOperation, prop_def, traits_def
 from xdsl.traits import HasParent, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from ...diagnostics.records import record
 from ...targets import Target
 from ..inheritance import ByInheritance
 from ..symbols import symbol_name
@@ -44,7 +45,7 @@ class SymbolDefinition(IRDLOperation, metaclass=ByInheritance):
 _DefinitionT = TypeVar("_DefinitionT", bound=SymbolDefinition)
 
 
-@dataclass(frozen=True)
+@record
 class Scope:
     """The symbols that operations of one program may name, and the machine it is for.
 
@@ -103,7 +104,7 @@ class _NotedSymbols(dict[str, Operation]):
         return super().values()
 
 
-@dataclass(frozen=True)
+@record
 class Listening:
     """A scope, and the names that have been looked up in it."""
 

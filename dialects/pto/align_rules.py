@@ -7,18 +7,18 @@ such a value on as one that it carries.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
+from ...diagnostics.records import record
 from .instruction_operation import InstructionOp
 from .kernels import ancestors, fail
 from .registers import AlignType
 from .rules import Rule
 
 
-@dataclass(frozen=True)
+@record
 class _Chain:
     """Instructions of one kind of chain: what begins it, what hands it on and by which operand, what ends it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
@@ -22,11 +21,12 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute
 from xdsl.utils.str_enum import StrEnum
 
+from ...diagnostics.records import record
 from .enumerations import ENUMERATIONS
 from .kinds import Kind
 
 
-@dataclass(frozen=True)
+@record
 class DeclaredAttribute:
     """What a row declares of an attribute."""
 

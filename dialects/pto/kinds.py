@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -28,11 +27,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from ...diagnostics.records import record
 from .registers import AlignType, MaskType, VmiMaskType, VmiVRegType, VRegType
 from .types import F4E1M2x2Type, F4E2M1x2Type, HiF8x2Type, PartitionTensorViewType, PtrType, TensorViewType, TileBufType
 
 
-@dataclass(frozen=True)
+@record
 class Kind:
     """What an operand or attribute of an instruction may be, and what an error calls it."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.ir import Attribute
 
+from ...diagnostics.records import record
 from .instruction_operation import InstructionOp
 from .kernels import fail
 from .registers import MaskType, VRegType
@@ -15,7 +15,7 @@ from .rules import is_float8, is_unsigned, signedness, type_of, width, word_of
 _WORD = 32
 
 
-@dataclass(frozen=True)
+@record
 class _Contract:
     """What a conversion between two types has to say."""
 

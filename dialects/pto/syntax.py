@@ -32,6 +32,7 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import PunctuationSpelling
 from xdsl.utils.str_enum import StrEnum
 
+from ...diagnostics.records import record
 from .attributes import HardwarePipeAttr, InAngleBrackets, parse_choice
 from .enumerations import ENUMERATIONS
 
@@ -135,7 +136,7 @@ class Element(ABC):
         return None
 
 
-@dataclass(frozen=True)
+@record
 class Punctuation(Element):
     text: PunctuationSpelling
 
@@ -149,7 +150,7 @@ class Punctuation(Element):
         writing.punctuation(self.text)
 
 
-@dataclass(frozen=True)
+@record
 class Word(Element):
     """A keyword; behind bars, others that are read for it."""
 
@@ -166,7 +167,7 @@ class Word(Element):
         writing.printer.print_string(self.text.split("|")[0])
 
 
-@dataclass(frozen=True)
+@record
 class Operand(Element):
     """An operand; its type is parsed elsewhere, or follows from the row."""
 
@@ -209,7 +210,7 @@ class Operand(Element):
         return writing.is_left(self.name) if self.count == "+" else bool(writing.operands.get(self.name))
 
 
-@dataclass(frozen=True)
+@record
 class Types(Element):
     """The types of one operand, or of one result."""
 
@@ -254,7 +255,7 @@ class Types(Element):
         return bool(writing.values(self.name))
 
 
-@dataclass(frozen=True)
+@record
 class AllTypes(Element):
     """The types of the operands named, in order.
 
@@ -291,7 +292,7 @@ class AllTypes(Element):
             writing.printer.print_attribute(value.type)
 
 
-@dataclass(frozen=True)
+@record
 class Signature(Element):
     """`(types) -> (types)`, of an operand and of the results."""
 
@@ -314,7 +315,7 @@ class Signature(Element):
             printer.print_string("" if one else ")")
 
 
-@dataclass(frozen=True)
+@record
 class Dictionary(Element):
     """`{name = value, ...}` of the attributes that no other element prints; of those named alone, if any are."""
 
@@ -342,7 +343,7 @@ class Dictionary(Element):
             writing.wants_space, writing.after_punctuation = True, False
 
 
-@dataclass(frozen=True)
+@record
 class BlockOf(Element):
     """A region."""
 
@@ -359,7 +360,7 @@ class BlockOf(Element):
         writing.printer.print_region(writing.op.regions[0], print_empty_block=False)
 
 
-@dataclass(frozen=True)
+@record
 class Part(Element):
     """Elements that are there together, or not at all; any number of times, if `repeats`."""
 
@@ -401,7 +402,7 @@ class Part(Element):
         return next((given for e in inner if (given := e.is_given(writing)) is not None), False)
 
 
-@dataclass(frozen=True)
+@record
 class Clauses(Element):
     """Parts that follow commas, each once at most, in any order unless they are ordered; printed in theirs."""
 
@@ -428,7 +429,7 @@ class Clauses(Element):
                 part.print(writing)
 
 
-@dataclass(frozen=True)
+@record
 class Alternatives(Element):
     """Parts of which there is one."""
 
@@ -450,7 +451,7 @@ class Alternatives(Element):
 # ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class AttributeElement(Element):
     """An attribute, written as MLIR writes attributes."""
 
@@ -488,7 +489,7 @@ class AttributeElement(Element):
         writing.printer.print_attribute(value)
 
 
-@dataclass(frozen=True)
+@record
 class Choice(AttributeElement):
     """`#x=word(a b)`: one of some words, kept as a string."""
 
@@ -506,7 +507,7 @@ class Choice(AttributeElement):
         writing.printer.print_string(_name_of(value))
 
 
-@dataclass(frozen=True)
+@record
 class Flag(AttributeElement):
     """`#x=flag(a)`: a word that is there or not."""
 
@@ -520,7 +521,7 @@ class Flag(AttributeElement):
         writing.printer.print_string(self.word)
 
 
-@dataclass(frozen=True)
+@record
 class Number(AttributeElement):
     """`#x=integer`: an integer of 32 bits."""
 
@@ -539,7 +540,7 @@ class Number(AttributeElement):
             writing.printer.print_attribute(value)
 
 
-@dataclass(frozen=True)
+@record
 class Numbers(AttributeElement):
     """`#x=integers`: a list of integers of 64 bits."""
 
@@ -558,7 +559,7 @@ class Numbers(AttributeElement):
                 writing.punctuation(mark)
 
 
-@dataclass(frozen=True)
+@record
 class Text(AttributeElement):
     """`#x=string`: a string."""
 
@@ -570,7 +571,7 @@ class Text(AttributeElement):
         return isinstance(writing.attributes.get(self.name), StringAttr)
 
 
-@dataclass(frozen=True)
+@record
 class NoText(AttributeElement):
     """`#x=other`: an attribute that is not a string."""
 
@@ -581,7 +582,7 @@ class NoText(AttributeElement):
 _NAMED: Mapping[str, type[Attribute]] = {"pipe": HardwarePipeAttr, **ENUMERATIONS}
 
 
-@dataclass(frozen=True)
+@record
 class Named(AttributeElement):
     """`#x=named(event)`: an attribute of that name, which may also be written `"NAME"` or `<NAME>`.
 
@@ -650,7 +651,7 @@ def _attribute(text: str) -> AttributeElement:
 # ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record
 class Syntax:
     """The text of an instruction, and its operands and results by name.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from xdsl.utils.exceptions import VerifyException
 
 from ...csl import syntax
+from ...diagnostics.records import record
 from ...dialects.machine.switches import MAX_POSITIONS, POP_MODES, Position, verify_switch, verify_switch_on
 from ...dialects.wse import Direction, SwitchAttr
 from ...targets.wavelets import SWAP_PORTS
@@ -26,7 +27,7 @@ from ..values import VOID, Column, Value, element_of
 TABLE = Table("Rectangle, tile code and routes")
 
 
-@dataclass(frozen=True)
+@record
 class ColorConfig:
     """How a router treats a color; without ports it is left alone."""
 

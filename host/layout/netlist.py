@@ -9,9 +9,9 @@ grow east and south; those of a `Paint` count from the corner of its block.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ...diagnostics.errors import LoomError
+from ...diagnostics.records import record
 from ...targets.model import Target
 
 STEPS = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
@@ -37,7 +37,7 @@ class ImpossibleLayout(LoomError):
         self.subjects = tuple(subjects)
 
 
-@dataclass(frozen=True)
+@record
 class Fabric:
     """The PEs to place on, and the colors to choose from."""
 
@@ -57,7 +57,7 @@ class Fabric:
         return cls(width, height, colors, frozenset(target.switch_colors))
 
 
-@dataclass(frozen=True)
+@record
 class Block:
     """A rectangle of PEs with programs; `at` is the corner north and west, None if any place will do."""
 
@@ -67,7 +67,7 @@ class Block:
     at: PE | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Position:
     """One routing position of a color: the ports of the router that wavelets come from, and those they go to."""
 
@@ -75,7 +75,7 @@ class Position:
     tx: frozenset[str]
 
 
-@dataclass(frozen=True)
+@record
 class Paint:
     """A rectangle of PEs of a block on which a net's color is in use.
 
@@ -91,7 +91,7 @@ class Paint:
     positions: tuple[Position, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Net:
     """One color: where it is in use, the value that the user gave it, and values that it must not get."""
 
@@ -101,7 +101,7 @@ class Net:
     avoid: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True)
+@record
 class Port:
     """All PEs along one side of a block, where a net leaves or enters it.
 
@@ -113,7 +113,7 @@ class Port:
     side: str | None
 
 
-@dataclass(frozen=True)
+@record
 class Link:
     """A connection of each PE of one port to the PE of the same number of another; west to east, north to south."""
 
@@ -122,7 +122,7 @@ class Link:
     target: Port
 
 
-@dataclass(frozen=True)
+@record
 class Hop:
     """A router on the way of a link: where wavelets come from and where they go."""
 
@@ -132,7 +132,7 @@ class Hop:
     tx: str
 
 
-@dataclass(frozen=True)
+@record
 class Lane:
     """The way from one PE of the source to one PE of the target, both excluded.
 
@@ -145,7 +145,7 @@ class Lane:
     enters: str
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """A result: the corner of every block, the value of every net, the lanes of every link, in the order of PEs."""
 

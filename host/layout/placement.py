@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...diagnostics.records import record
 from .netlist import EDGES, OPPOSITE, PE, STEPS, Block, Fabric, ImpossibleLayout, Link, Port
 
 MAX_SEARCH_AREA = 256
@@ -95,7 +96,7 @@ def block_grid(blocks: Sequence[Block], places: Mapping[str, PE], fabric: Fabric
     return grid
 
 
-@dataclass(frozen=True)
+@record
 class _End:
     """One side of a block and the port that it is linked to."""
 

@@ -18,11 +18,12 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ...diagnostics.errors import LoomError, shown
+from ...diagnostics.records import record
 from ...targets import TARGETS
 from ..output_files import uninterrupted
 from .placement import FabricPlacement
@@ -85,7 +86,7 @@ class Layout(Protocol):
     def colors(self) -> Mapping[str, int]: ...
 
 
-@dataclass(frozen=True)
+@record
 class Export:
     """A symbol the host may name. `element` is a CSL type such as "f32" for a buffer, `arguments` are a function's."""
 
@@ -102,7 +103,7 @@ class Export:
         return f"{self.name}: {self.type}"
 
 
-@dataclass(frozen=True)
+@record
 class BufferPlace:
     """A buffer in the memory of a PE: address in 16-bit words, element type as in IR, shape."""
 
@@ -111,7 +112,7 @@ class BufferPlace:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class PeClass:
     """PEs that run the same code. `regions` are (first x, end x, step, first y, end y, step) in the rectangle."""
 
@@ -124,7 +125,7 @@ class PeClass:
         return any(x in range(*region[:3]) and y in range(*region[3:]) for region in self.regions)
 
 
-@dataclass(frozen=True)
+@record
 class Artifact:
     """What loom.json says, and where the rest is."""
 

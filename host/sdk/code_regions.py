@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ...diagnostics.records import record
 from .errors import SdkError
 from .geometry import IntRectangle, IntVector, pair, whole
 from .routing import (
@@ -59,7 +60,7 @@ SYMBOL_TYPES = ("int32", "uint32", "float32", "int16", "uint16")
 SIZE_MEANT = "if width and height were meant, give origin= and dims="
 
 
-@dataclass(frozen=True)
+@record
 class ParamSetting:
     """One call that sets a param on some PEs."""
 
@@ -69,7 +70,7 @@ class ParamSetting:
     origin: Origin
 
 
-@dataclass(frozen=True)
+@record
 class Painting:
     """One call that sets the routes of a color on some PEs; `along` are edges that are different."""
 
@@ -80,7 +81,7 @@ class Painting:
     origin: Origin
 
 
-@dataclass(frozen=True)
+@record
 class SymbolData:
     """Initial values of a variable, [rows of PEs, columns of PEs, elements]."""
 

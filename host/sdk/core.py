@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ...diagnostics.errors import LoomError
+from ...diagnostics.records import record
 from ..output_files import create_partial
 from . import artifact as artifacts
 from .errors import SdkError
@@ -27,7 +27,7 @@ _kept: dict[str, Core] = {}
 """Cores of this process by the real path of their artifact."""
 
 
-@dataclass(frozen=True)
+@record
 class Core:
     """Memory of the PEs of an artifact: words, uint16 [PEs of a class, words], and where each PE's are."""
 

@@ -5,13 +5,12 @@ The host reaches the rectangle through columns of PEs of its own on both sides a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...diagnostics.errors import LoomError
+from ...diagnostics.records import record
 from ...targets.memcpy import EAST_COLUMNS, HALO, WEST_COLUMNS
 
 
-@dataclass(frozen=True)
+@record
 class FabricPlacement:
     """What the compiler's flags say about the fabric: sizes and offsets in PEs.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from pathlib import Path
 
+from ...diagnostics.records import record
 from .errors import SdkError
 
 
@@ -16,7 +16,7 @@ class SdkTarget(enum.Enum):
     WSE3 = "wse3"
 
 
-@dataclass(frozen=True)
+@record
 class SimfabConfig:
     """Settings of the simulator. `num_threads` is accepted and has no effect.
 
@@ -29,7 +29,7 @@ class SimfabConfig:
     core_path: Path | str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class SdkExecutionPlatform:
     """What get_platform and get_simulator return."""
 
@@ -45,7 +45,7 @@ class SdkExecutionPlatform:
         return False
 
 
-@dataclass(frozen=True)
+@record
 class SdkCompileArtifacts:
     """The directory of a compiled program."""
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import index
 from typing import TypeVar, cast
 
+from ...diagnostics.records import record
 from ...targets import TARGETS
 from ...targets.wavelets import SWITCH_POSITIONS
 from .errors import SdkError
@@ -120,7 +120,7 @@ def settings(routes: object, what: str) -> tuple[Setting, ...]:
     )
 
 
-@dataclass(frozen=True)
+@record
 class EdgeRouteInfo:
     """Routing positions for the PEs along one edge of a code region; get_edge_routing makes one."""
 

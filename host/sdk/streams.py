@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...diagnostics.records import record
 from .routing import Color
 from .script_lines import Origin
 
@@ -11,7 +10,7 @@ HOST_COLOR = "loom_host"
 """The color between the host and its PEs, in all of them the same."""
 
 
-@dataclass(frozen=True)
+@record
 class Stream:
     """A stream of a layout that is not compiled yet: it ends in a region of one PE of its own, or at a PE `at`."""
 
@@ -27,7 +26,7 @@ class Stream:
     origin: Origin | None = None
 
 
-@dataclass(frozen=True)
+@record
 class PlacedStream:
     """A stream of a compiled layout: the PE where it comes in or out, and the value of its color there."""
 
@@ -39,7 +38,7 @@ class PlacedStream:
     end: str
 
 
-@dataclass(frozen=True)
+@record
 class PlacedRegion:
     """A region of a compiled layout."""
 

@@ -30,10 +30,11 @@ All else is punctuation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ...diagnostics.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Instruction:
     """One instruction: its name without `pto.`, its text, and what it does.
 

@@ -7,18 +7,19 @@ those that differ are carried as scalars.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, Operation
 
+from ...diagnostics.records import record
 from ...dialects.flow import Slot
 from ...dialects.pto.attributes import Layout
 from .emission import Emitter
 from .views import Declared, Number, View, known
 
 
-@dataclass(frozen=True)
+@record
 class Lost:
     """What a handle stands for is not known behind an operation, and why."""
 
@@ -33,7 +34,7 @@ _NO_ENTRY = -1
 """The number of an entry for a tile that is in no slot."""
 
 
-@dataclass(frozen=True)
+@record
 class _Ring:
     """Of which slots an entry's view is one."""
 
@@ -43,7 +44,7 @@ class _Ring:
     role: str
 
 
-@dataclass(frozen=True)
+@record
 class Form:
     """What meanings that meet have in common."""
 

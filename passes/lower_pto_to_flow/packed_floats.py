@@ -6,13 +6,14 @@ exponent and fraction of the 32-bit float that is 2^126 times smaller.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects.builtin import StringAttr, bf16, f32, i32
 from xdsl.ir import Attribute
 
 from ...analysis.pto.pipe_ends import refusal
+from ...diagnostics.records import record
 from ...dialects.pto.attributes import RoundMode
 from ...dialects.pto.tiles import TCvtOp, TileOperation
 from ...dialects.pto.types import F4E1M2x2Type, F4E2M1x2Type, TileBufType
@@ -33,7 +34,7 @@ _SCALE = 2.0**126
 """By how much the bits of a small float, in an f32, are too small."""
 
 
-@dataclass(frozen=True)
+@record
 class Format:
     """A float of 4 bits: its bits of fraction, its largest number, and that number's exponent."""
 

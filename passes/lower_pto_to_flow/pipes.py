@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from xdsl.dialects import arith, scf
@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...analysis.pto.local_memory import tile_strides
 from ...analysis.pto.pipe_ends import lane_problem, refusal
+from ...diagnostics.records import record
 from ...dialects import flow
 from ...dialects.pto.attributes import AddressSpace, FixpipeLayout, KernelKind, Layout
 from ...dialects.pto.internal_pipes import (
@@ -42,7 +43,7 @@ CUBE, VECTOR = "cube", "vector"
 """Names of the classes of units."""
 
 
-@dataclass(frozen=True)
+@record
 class Ring:
     """One direction of a pipe: the channel, and its slots in global memory from `offset` on."""
 
@@ -67,7 +68,7 @@ class Ring:
         return channel
 
 
-@dataclass(frozen=True)
+@record
 class Plan:
     """What is alike for both ends of a pipe."""
 
@@ -77,7 +78,7 @@ class Plan:
     """What the elements of the consumers' tiles are, where they pop tiles."""
 
 
-@dataclass(frozen=True)
+@record
 class Machine:
     """What kernels are lowered for."""
 
@@ -91,7 +92,7 @@ class Machine:
     """Whose memories and data paths the program has: also those of a program for ideal pipes."""
 
 
-@dataclass(frozen=True)
+@record
 class _Pipe:
     """An end of a pipe in a kernel."""
 

@@ -6,11 +6,12 @@ the format's largest number; by NV the smallest one that the largest element ove
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import Float8E4M3FNType, UnitAttr, f16, f32, i32
 from xdsl.ir import Attribute
 
+from ...diagnostics.records import record
 from ...dialects.pto.instructions import InstructionOp
 from ...dialects.pto.types import F4E2M1x2Type, element_bytes
 from ...targets.tile_limits import SCALED
@@ -36,7 +37,7 @@ _UPPER_HALF = 0xFFFF_0000
 """The bits of an f32 that a bf16 keeps."""
 
 
-@dataclass(frozen=True)
+@record
 class _Format:
     """What elements become: the largest number and its exponent, and what elements of 16 bits without a scale are
     multiplied by."""

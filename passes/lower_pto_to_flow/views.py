@@ -6,11 +6,12 @@ Knows layouts and no operations of `pto`; `emission` makes a `flow.tile` from a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
+from ...diagnostics.records import record
 from ...dialects.flow import Slot
 from ...dialects.pto.attributes import AddressSpace, Layout
 
@@ -43,7 +44,7 @@ _MATRICES: Mapping[Layout, tuple[tuple[int, ...], tuple[int, ...]]] = {
 """The dimensions of a tensor that are the rows of its matrix, and those that are its columns, outermost first."""
 
 
-@dataclass(frozen=True)
+@record
 class View:
     """A strided walk over a space, `address` in bytes and `strides` in elements, outermost dimension first."""
 
@@ -63,7 +64,7 @@ class View:
     boxes."""
 
 
-@dataclass(frozen=True)
+@record
 class Declared:
     """A tile or tensor that has no place before a pipe gives it one, and the extents it was given."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...diagnostics.records import record
 from ...targets.model import Timing
 from ...targets.wavelets import FILTER_NUMBERS, PORTS, SWITCH_POSITIONS
 from ..tables.format import NONE, Tables
@@ -58,7 +58,7 @@ def colors_by_router(tables: Tables) -> set[int]:
     return found | {color for color, number in enumerate(numbers) if number in others}
 
 
-@dataclass(frozen=True)
+@record
 class _Grids:
     """The routes of a color at each router, as arrays [height, width] or lists of such."""
 

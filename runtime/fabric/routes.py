@@ -5,13 +5,13 @@ Routers are numbered like their PEs, y * width + x. Ports are bits, by their pla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnostics.errors import LoomError
+from ...diagnostics.records import record
 from ...targets.model import Timing
 from ...targets.wavelets import PORTS
 from ..distinct import distinct
@@ -24,7 +24,7 @@ STEP = {NORTH: (-1, 0), SOUTH: (1, 0), EAST: (0, 1), WEST: (0, -1)}
 """Rows and columns to the neighbor at each port."""
 
 
-@dataclass(frozen=True)
+@record
 class Routers:
     """The routers of a color: the ports that each takes it from and sends it to, [height, width]."""
 
@@ -35,7 +35,7 @@ class Routers:
     where: str | None
 
 
-@dataclass(frozen=True)
+@record
 class Paths:
     """Where wavelets of a color go: one element for each pair of a PE that sends and one that receives."""
 

@@ -6,10 +6,11 @@ Knows neither executors nor channels: any executor fills in `Counts`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from ...diagnostics.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Counts:
     """The progress of one channel at rest, the least of its lanes."""
 

@@ -6,12 +6,13 @@ Variables are exact. Code and stack are estimates, from the instructions of the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from ... import targets
+from ...diagnostics.records import record
 from ...targets.model import Target
 from ..distinct import distinct
 from ..fabric.classes import words_in_use
@@ -25,7 +26,7 @@ MAX_LISTED = 20
 _CALL, _TICK = CONTROL_NUMBER["call"], CONTROL_NUMBER["tick"]
 
 
-@dataclass(frozen=True)
+@record
 class Variable:
     """A variable with its bytes, and where the source declares it: `file:line:column`, or None."""
 
@@ -34,7 +35,7 @@ class Variable:
     location: str | None
 
 
-@dataclass(frozen=True)
+@record
 class ProgramMemory:
     """What a PE program takes of the memory of each of its PEs, in bytes."""
 

@@ -5,13 +5,14 @@ PEs are numbered by rows of the grid. Operations, tasks, queues and the like are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...diagnostics.records import record
 from ...targets.wavelets import SWITCH_POSITIONS
 
 RECEIVES, SENDS, READS_FIFO, WRITES_FIFO, SENDS_MESSAGE = range(5)
@@ -69,7 +70,7 @@ queue is full, that of the message which holds it up in the end, or its own. If 
 `at`, its `port`, and source and target of the message that holds the link; else `at` is NONE."""
 
 
-@dataclass(frozen=True)
+@record
 class Rest:
     """The state of a machine in which nothing can happen any more."""
 

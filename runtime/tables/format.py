@@ -6,12 +6,13 @@ string and stands for none. Fields that name a row of a section may be `NONE`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...diagnostics.records import record
 from ...targets.wavelets import FILTER_NUMBERS
 
 NONE = 0xFFFFFFFF
@@ -292,7 +293,7 @@ OF_BOTH = (
 """Sections that programs of chips have besides: the others are empty in them."""
 
 
-@dataclass(frozen=True)
+@record
 class Tables:
     """A program: an array of records for each section of `SECTIONS`, and its strings."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
+from ....diagnostics.records import record
 from ....dialects.pto.attributes import KernelKind
 from ....dialects.pto.internal_pipes import BoundPipeOp, InitializeL2G2LPipeOp, InitializePipeOp
 from ....dialects.pto.kernels import (
@@ -30,7 +30,7 @@ from ..schedules import PipeUse, pipe_uses
 from .channels import Channel
 
 
-@dataclass(frozen=True)
+@record
 class Ring:
     """One direction of a pipe: its settings and the uses of both ends."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from xdsl.ir import Operation
 
+from ....diagnostics.records import record
 from ....dialects.pto.attributes import HardwarePipe
 from .signals import Moment, Order
 from .trace import Access, Step, Trace
@@ -29,7 +29,7 @@ MAX_ROUNDS = 50
 _Clock: TypeAlias = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Race:
     """Two steps that access the same byte of a memory in any order; the first is the earlier in the trace."""
 
@@ -40,7 +40,7 @@ class Race:
     writes: tuple[bool, bool]
 
 
-@dataclass(frozen=True)
+@record
 class _Timed:
     """An access, with its thread, its place in it, and the places in all threads that happen before it."""
 

@@ -13,13 +13,15 @@ from itertools import accumulate
 from operator import eq, ge, gt, le, lt, ne
 from typing import NamedTuple
 
+from ....diagnostics.records import record
+
 COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {"eq": eq, "ne": ne, "gt": gt, "ge": ge, "lt": lt, "le": le}
 
 Place = tuple[str, int]
 """An array and a byte in it."""
 
 
-@dataclass(frozen=True)
+@record
 class Change:
     """A notification: its step, and what it adds, or sets; None if unknown."""
 
@@ -45,7 +47,7 @@ class Signal:
         return found
 
 
-@dataclass(frozen=True)
+@record
 class Await:
     """A wait that has ended: its step, its signal, and the comparison."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
+from ....diagnostics.records import record
 from ....dialects.pto.attributes import AddressSpace
 from ....dialects.pto.types import TileBufType, element_bytes
 from ....targets.chip import BOX_ROWS
@@ -84,7 +85,7 @@ def overlap(left: Region, right: Region) -> int | None:
     return None
 
 
-@dataclass(frozen=True)
+@record
 class View:
     """A tensor in an array: strides count elements, outermost dimension first."""
 

@@ -15,6 +15,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
 
+from ....diagnostics.records import record
 from ....dialects.pto.registers import VmiLayoutAttr, VmiMaskType, VmiVRegType
 from .control_flow import Functions, inner_first, virtual_values
 from .layouts import contiguous, is_virtual, layout_of
@@ -23,7 +24,7 @@ from .requests import Urgency, Wish, wishes_of
 from .transfer import Port, binds, port_of, relations
 
 
-@dataclass(frozen=True)
+@record
 class Change:
     """An operand that needs another layout than its value has."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
 
+from ....diagnostics.records import record
 from ....dialects.pto.registers import (
     REGISTER_BITS,
     VmiLayoutAttr,
@@ -107,7 +107,7 @@ def registers_in(type: Virtual, layout: VmiLayoutAttr | None = None) -> int:
     return registers_of(type if layout is None else with_layout(type, layout)) or 0
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """Where an element is: in which register of which part, and in which lane."""
 

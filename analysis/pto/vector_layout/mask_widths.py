@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from ....diagnostics.records import record
 from ....dialects.pto.instruction_operation import InstructionOp
 from ....dialects.pto.registers import VmiMaskType, VmiVRegType
 from .control_flow import Functions, inner_first, virtual_values
@@ -38,7 +39,7 @@ _MASK_BY = {
 """The operand or result whose elements the mask of an operation is for."""
 
 
-@dataclass(frozen=True)
+@record
 class WidthChange:
     """An operand that has to be a mask for elements of a width."""
 

@@ -7,12 +7,12 @@ order, and some instructions take one register only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     ModuleOp,
 )
 
+from ....diagnostics.records import record
 from ....dialects.pto.instruction_operation import InstructionOp
 from .control_flow import inner_first
 from .element_rules import carries, comparison, integers, mask_widths, numbers, scalar_merge, splat, vmull
@@ -43,7 +43,7 @@ from .support import (
 from .transfer import operation_name
 
 
-@dataclass(frozen=True)
+@record
 class _Needs:
     """What becomes of an operation, in PTOAS's words, why it does not, and what to do then.
 

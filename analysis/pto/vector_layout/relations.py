@@ -8,9 +8,9 @@ of preference.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ....diagnostics.records import record
 from ....dialects.pto.registers import VmiLayoutAttr, VmiMaskType, VmiVRegType
 from .layouts import (
     BLOCKS,
@@ -99,7 +99,7 @@ def conversions(
     return [row for row in rows if from_ in (None, row[0]) and to in (None, row[1])]
 
 
-@dataclass(frozen=True)
+@record
 class Conversion:
     """The layouts of source and result that a conversion would choose, and how much it gains: `compact` most."""
 

@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from ....diagnostics.records import record
 from ....dialects.pto.instruction_operation import InstructionOp
 from ....dialects.pto.registers import VmiLayoutAttr, VmiMaskType, VmiVRegType
 from ....dialects.pto.rules import is_float
@@ -68,7 +69,7 @@ _OF_CONVERSIONS = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Wish:
     """A layout asked for a value that an operation gives, or for one of its operands."""
 

@@ -7,11 +7,11 @@ binds. None means that the operation cannot have that layout there; an operation
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
+from ....diagnostics.records import record
 from ....dialects.pto.instruction_operation import InstructionOp
 from ....dialects.pto.memory import constant_value
 from ....dialects.pto.registers import VmiLayoutAttr, VmiMaskType, VmiVRegType
@@ -34,7 +34,7 @@ from .relations import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Port:
     """An operand or result of an operation, by its number."""
 
