@@ -9,7 +9,6 @@ What the script raises itself is shown as Python shows it; errors of ours are on
 
 from __future__ import annotations
 
-import ast
 import builtins
 import os
 import sys
@@ -17,7 +16,7 @@ import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from types import CodeType, ModuleType, TracebackType
+from types import ModuleType, TracebackType
 from typing import cast
 
 from ..diagnostics.errors import LoomError
@@ -74,16 +73,18 @@ def main(argv: Sequence[str]) -> int:
     status = run_tool(lambda: _check(arguments))
     if status != 0:
         return status
-    from ..host.sdk import modules  # --help and wrong flags do not need it
+    from ..host.sdk import modules  # --help and wrong flags need neither
+    from . import wide_shifts
 
     modules.install()
     first, rest = arguments[0], arguments[1:]
-    with sdk_on_path():
+    with sdk_on_path(), wide_shifts.in_own_modules(os.getcwd() if first == "-m" else _folder(first)):
         if first == "-m":
             import runpy
 
             def run_module() -> None:
-                runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+                known = {wide_shifts.NAME: wide_shifts.shifted_left}
+                runpy.run_module(rest[0], known, run_name="__main__", alter_sys=True)
 
             with _script([rest[0], *rest[1:]], os.getcwd()):
                 return _status(run_module)
@@ -119,10 +120,8 @@ def _execute(module: ModuleType, first: str, rest: Sequence[str]) -> None:
         with open(first, "rb") as file:
             source = file.read()
         module.__file__ = name = first
-    tree = cast(ast.Module, compile(source, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True))
-    code: CodeType = compile(wide_shifts.rewrite(tree), name, "exec", dont_inherit=True)
     module.__dict__[wide_shifts.NAME] = wide_shifts.shifted_left
-    exec(code, module.__dict__)
+    exec(wide_shifts.code_of(source, name), module.__dict__)
 
 
 @contextmanager

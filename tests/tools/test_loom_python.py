@@ -69,6 +69,37 @@ def test_words_of_clocks_are_joined_as_numpy_1_joins_them(run_loom: Run, script:
     assert f'{name}", line 6' in outcome.err and "TypeError: unsupported operand" in outcome.err
 
 
+JOINS = "import numpy as np\ndef joined():\n    return int(np.uint16(1) << 16)\n"
+
+
+def test_words_are_joined_in_own_modules_too(run_loom: Run, script: Script, tmp_path: Path) -> None:
+    """In those beside the script and below it, cached by Python or not, not in what is installed there or elsewhere."""
+    script(JOINS, "beside.py")
+    for folder in ("pack", "env/lib/python3/site-packages", "../elsewhere"):
+        (tmp_path / folder).mkdir(parents=True)
+    script("from . import inner\njoined = inner.joined\n", "pack/__init__.py")
+    script(JOINS, "pack/inner.py")
+    script(JOINS, "env/lib/python3/site-packages/installed.py")
+    script(JOINS, "../elsewhere/foreign.py")
+    name = script(
+        "import sys\nsys.path += ['env/lib/python3/site-packages', '../elsewhere']\n"
+        "import beside, pack, installed, foreign\n"
+        "print(beside.joined(), pack.joined(), installed.joined(), foreign.joined(), pack.inner.__file__[-13:])\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    # Python leaves code of its own.
+    subprocess.run([sys.executable, name], check=True, capture_output=True, env=environment)
+    assert list(tmp_path.glob("__pycache__/beside.*"))
+    before = list(sys.meta_path)
+    for arguments in (["run.py"], ["-m", "run"], ["-c", "import run"]):
+        outcome = run_loom("python", *arguments)
+        assert (outcome.status, outcome.out) == (0, "65536 65536 0 0 pack/inner.py\n"), outcome.err
+        for each in ("beside", "pack", "pack.inner", "installed", "foreign", "run"):
+            sys.modules.pop(each, None)
+    assert sys.meta_path == before
+    subprocess.run([sys.executable, "-c", "import beside; assert beside.joined() == 0"], check=True)
+
+
 def test_sdk_modules(run_loom: Run) -> None:
     """HOST-001, HOST-052, HOST-053, HOST-054, HOST-070: the names that the manual gives, importable both ways."""
     code = """
