@@ -65,6 +65,9 @@ FRONT_END = (
 PLACED = "pto-place-reserved-buffers"
 """The pass of these after which tiles and buffers have addresses, and pipes still name their buffers."""
 
+LEVELS = (1, 2, 3)
+"""The build levels of PTOAS."""
+
 REJECTED = "rejected"
 """The code of findings of the parser, the verifier and the passes."""
 
@@ -93,17 +96,21 @@ def parse_kernels(source: Source) -> ModuleOp:
 
 
 @deep_nesting()
-def check(source: Source, arch: Behavior | None = None) -> list[Finding]:
+def check(source: Source, arch: Behavior | None = None, *, level: int | None = None) -> list[Finding]:
     """Return the findings that the text of a program decides, in the order of the text.
 
     Without `arch` it is checked for the chip its module names, or else for every chip it is written for: one with
     slots in global memory for those of both where it is not rejected, another for a5. What is true of only one of
     several chips says so. A `source` that does not parse, verify or pass the compiler's checks is itself a finding,
     `rejected`, as is each of several mistakes, and there are no others, unless it is an operation on tiles that no chip
-    has. Raises LoomError for a file that cannot be read, and for an unknown `arch`.
+    has. `level` is the build level of PTOAS: 1 and 2 choose all addresses, 3 takes them from the text; without it, a
+    program has to be right on one of them. Raises LoomError for a file that cannot be read, and for an unknown `arch`
+    or `level`.
     """
     if arch is not None:
         check_behavior(arch)
+    if level is not None and level not in LEVELS:
+        raise LoomError(f"level is {level!r}; use 1, 2 or 3")
     read = source if isinstance(source, ModuleOp) else read_source(source)
     name = read.name if isinstance(read, KernelText) else None
     try:
@@ -113,7 +120,7 @@ def check(source: Source, arch: Behavior | None = None) -> list[Finding]:
     archs: list[Behavior] = [arch] if arch is not None else [*chips_of(module)]
     by_arch: dict[Behavior, list[Finding]] = {
         # The last one may change a module that nobody else has.
-        one: _findings(module if one == archs[-1] and module is not source else module.clone(), one, name)
+        one: _findings(module if one == archs[-1] and module is not source else module.clone(), one, name, level)
         for one in archs
     }
     # A program that names no chip is for those whose compilers take it.
@@ -237,7 +244,7 @@ def chip_of(module: ModuleOp) -> Architecture:
     return first
 
 
-def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Finding]:
+def _findings(module: ModuleOp, arch: Behavior, name: str | None, level: int | None) -> list[Finding]:
     """Return the findings about a module, which becomes one with addresses, on a chip.
 
     Ideal pipes have their slots in the memory the module's own chip uses.
@@ -250,7 +257,7 @@ def _findings(module: ModuleOp, arch: Behavior, name: str | None) -> list[Findin
         found = _of_tiles(module, name)
         check_uses(module)
         _check_vectors(module)
-        found += find_hazards(module, arch)
+        found += find_hazards(module, arch, level)
     except LoomError as error:
         return _rejected(error, name)
 

@@ -213,7 +213,7 @@ def _choice(name: str, kind: str) -> Function:
 def fused(a: float, b: float, c: float, kind: str) -> int:
     """Return the bits of a * b + c, rounded once."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        # The product of two numbers of f64 may be above all of them, but is no infinity.
+        # The product of two numbers of f64 may be above all of them, but is not infinite.
         return bits(c if math.isfinite(a) and math.isfinite(b) else a * b + c, kind)
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     return bits_of_fraction(exact, kind) if exact else bits(a * b + c, kind)

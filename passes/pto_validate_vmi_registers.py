@@ -21,5 +21,5 @@ class PtoValidateVmiRegistersPass(ModulePass):
     name = "pto-validate-vmi-registers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        check_with_layouts(op)
+        check_with_layouts(op, as_registers=True)
         check_registers(op)

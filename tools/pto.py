@@ -66,6 +66,13 @@ def parser() -> Parser:
     check.add_argument(
         "--json", action=TellAsJson, help="print the findings as JSON, and what is wrong with the call or file as well"
     )
+    check.add_argument(
+        "--level",
+        type=int,
+        choices=(1, 2, 3),
+        help="the build level of PTOAS (--pto-level): 1 and 2 choose all addresses of tiles and buffers, 3 takes them "
+        "from the text; if not given, the program has to be right on one of them",
+    )
     check.add_argument("--slots", action="store_true", help="also print the cost and effect of other numbers of slots")
     run = commands.add_parser(
         "run",
@@ -156,7 +163,7 @@ def _check(arguments: argparse.Namespace) -> int:
         raise LoomError("--slots prints text; leave out --json")
     source = _source(arguments.file)
     with collector_paused():
-        findings = check(source, arguments.arch)
+        findings = check(source, arguments.arch, level=arguments.level)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

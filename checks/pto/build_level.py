@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from xdsl.ir import Operation
@@ -21,25 +21,35 @@ from .subject import Subject
 CODES = ("build-level", "implicit-scratch")
 """What this file reports."""
 
+_ADDRESSES = 3
+"""The level that takes all addresses from the text; the others assign them."""
+
+_SCRATCH_FOR = {
+    "pto.tcolsum": " for binary tcolsum",
+    "pto.tcvt": " for non-saturating narrowing tcvt",
+    "pto.tmrgsort": " for tmrgsort format2",
+}
+"""For what the tile for intermediate results is, in PTOAS's words."""
+
 
 def find(subject: Subject) -> Iterator[Hazard]:
-    """Yield the first operations that only levels 1 and 2 take, in a program with one that only level 3 takes.
+    """Yield what the build level of a program does not take.
 
-    Published kernels with addresses leave out tiles for intermediate results, so that is a warning. In a program for
-    levels 1 and 2, yield the operations for which they cannot make such a tile.
+    Without a level, yield the first operations that only levels 1 and 2 take, in a program with one that only level 3
+    takes. Published kernels with addresses leave out tiles for intermediate results, so that is a warning then. In a
+    program for levels 1 and 2, yield the operations for which they cannot make such a tile.
     """
-    stated: tuple[Operation, str] | None = None
-    without_address: tuple[Operation, str] | None = None
-    without_scratch: list[Operation] = []
-    for op in walk(subject.module):
-        if not _is_concerned(type(op)):
-            continue
-        if stated is None and (reason := _of_level_3(op)) is not None:
-            stated = op, reason
-        if without_address is None and (reason := _of_levels_1_and_2(op)) is not None:
-            without_address = op, reason
-        if needs_scratch(op):
-            without_scratch.append(op)
+    concerned = [op for op in walk(subject.module) if _is_concerned(type(op))]
+    without_scratch = [op for op in concerned if needs_scratch(op)]
+    if subject.level == _ADDRESSES:
+        yield from _at_level_3(concerned, without_scratch)
+        return
+    if subject.level is not None:
+        yield from _at_levels_1_and_2(concerned)
+        yield from _of_unknown_size(without_scratch)
+        return
+    stated = _first(concerned, _of_level_3)
+    without_address = _first(concerned, _of_levels_1_and_2)
     if stated is None:
         yield from _of_unknown_size(without_scratch)
         return
@@ -62,6 +72,56 @@ def find(subject: Subject) -> Iterator[Hazard]:
             "level; add the tile for intermediate results, or leave out all addresses",
             "warning",
         )
+
+
+def _first(operations: Iterable[Operation], reason: Callable[[Operation], str | None]) -> tuple[Operation, str] | None:
+    return next(((op, found) for op in operations if (found := reason(op)) is not None), None)
+
+
+def _at_level_3(operations: Iterable[Operation], without_scratch: Iterable[Operation]) -> Iterator[Hazard]:
+    """Yield the operations without the address, or the tile for intermediate results, that level 3 makes for none."""
+    for op in operations:
+        misses = _of_levels_1_and_2(op)
+        if isinstance(op, ReserveBufferOp) and op.automatic.value.data:
+            misses = "requires 'auto = false' and explicit 'base'"
+        if misses is not None:
+            yield Hazard(
+                "build-level",
+                op,
+                f"'{op.name}' op {misses} when --pto-level=level3, which places nothing itself; give it an address",
+            )
+    for op in without_scratch:
+        kind = _SCRATCH_FOR.get(op.name, "")
+        yield Hazard(
+            "build-level",
+            op,
+            f"'{op.name}' op requires explicit tmp{kind} when PlanMemory is skipped, as at level 3; add the tile for "
+            "intermediate results",
+        )
+
+
+def _at_levels_1_and_2(operations: Iterable[Operation]) -> Iterator[Hazard]:
+    """Yield the operations whose address is stated, which levels 1 and 2 choose."""
+    for op in operations:
+        if _of_level_3(op) is None:
+            continue
+        match op:
+            case ReserveBufferOp() if op.automatic.value.data:
+                what = "has an unexpected 'base' on auto reserve_buffer: levels 1 and 2 assign it; leave it out"
+            case ReserveBufferOp():
+                what = (
+                    "with explicit 'base' (auto = false) is not supported when --pto-level=level1 or level2; use "
+                    "--pto-level=level3 or set auto = true"
+                )
+            case InstructionOp() if op.row.name == "tassign":
+                what = "is only supported when --pto-level=level3; build for that level, or leave it out"
+            case _:
+                on = " on pto.alloc_multi_tile" if isinstance(op, InstructionOp) else ""
+                what = (
+                    f"has an unexpected 'addr' operand{on}: only supported when --pto-level=level3; build for that "
+                    "level, or leave the address out"
+                )
+        yield Hazard("build-level", op, f"'{op.name}' op {what}")
 
 
 @cache

@@ -40,13 +40,13 @@ OF_THE_CHIP = ("seeded-credits", "leftover-credits")
 """Codes of what a chip does with all pipes of a kind; a program can hardly avoid it."""
 
 
-def find_hazards(module: ModuleOp, behavior: Behavior | None = None) -> list[Finding]:
+def find_hazards(module: ModuleOp, behavior: Behavior | None = None, level: int | None = None) -> list[Finding]:
     """Return all findings in a module that verifies, in the order of its operations.
 
-    `behavior` is that of Subject. Of two findings with one code about one operation the error stays, and of two
-    errors, or warnings, the one about the whole program. What is so because of the chip is reported once.
+    `behavior` and `level` are those of Subject. Of two findings with one code about one operation the error stays, and
+    of two errors, or warnings, the one about the whole program. What is so because of the chip is reported once.
     """
-    subject = Subject(module, behavior)
+    subject = Subject(module, behavior, level)
     programs: list[Callable[[Subject], Iterator[Hazard]]] = [one.find for one in CHECKS if hasattr(one, "find")]
     kernels: list[Callable[[Kernel], Iterator[Hazard]]] = [
         one.find_in_kernel for one in CHECKS if hasattr(one, "find_in_kernel")

@@ -43,8 +43,10 @@ class Subject:
     each function is for, or else as documented.
     """
 
-    def __init__(self, module: ModuleOp, behavior: Behavior | None) -> None:
+    def __init__(self, module: ModuleOp, behavior: Behavior | None, level: int | None = None) -> None:
         self.module = module
+        self.level = level
+        """The build level of PTOAS that the program is for, 1 to 3; None if that is not known."""
         self.kernels: list[Kernel] = [kernel_of(op, behavior) for op in walk(module) if isinstance(op, FuncOp)]
         self.rings: list[Ring] = rings_of(self.kernels)
 

@@ -88,11 +88,14 @@ def check_as_written(module: ModuleOp) -> None:
         _check_use(op)
 
 
-def check_with_layouts(module: ModuleOp) -> None:
-    """Raise LoomError unless all vectors and masks of a program have layouts."""
+def check_with_layouts(module: ModuleOp, *, as_registers: bool = False) -> None:
+    """Raise LoomError unless all vectors and masks of a program have layouts.
+
+    With `as_registers` it may pack registers into vectors, and unpack them, as the last stage does.
+    """
     for op in walk(module):
         _check_types(op, lambda type: bool(type.layout.data), _ASSIGNED)
-        if op.name.removeprefix(_PREFIX) in HELPERS[3:]:
+        if not as_registers and op.name.removeprefix(_PREFIX) in HELPERS[3:]:
             _fail(op, "VMI pack/unpack helper appears before VMI-to-VPTO physicalization")
         _check_use(op)
 

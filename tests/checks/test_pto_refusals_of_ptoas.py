@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loomir.diagnostics.errors import LoomError
 from loomir.host.pto_check import check
 
 BYTES = "!pto.tile_buf<vec, 16x32xui8>"
@@ -12,7 +13,10 @@ SCRATCH = "!pto.tile_buf<vec, 1x96xui8>"
 F32 = "!pto.tile_buf<vec, 16x16xf32>"
 
 
-def found(body: str, *, arch: str = "a5", arguments: str = "", kind: str = "vector", entry: str = "pto.entry") -> str:
+def found(
+    body: str, *, arch: str = "a5", arguments: str = "", kind: str = "vector", entry: str = "pto.entry",
+    level: int | None = None,
+) -> str:  # fmt: skip
     """Return the findings about a function as lines."""
     attributes = [f"pto.kernel_kind = #pto.kernel_kind<{kind}>"] if kind else []
     attributes += [entry] if entry else []
@@ -21,7 +25,7 @@ def found(body: str, *, arch: str = "a5", arguments: str = "", kind: str = "vect
         f'module attributes {{pto.target_arch = "{arch}"}} {{\n'
         f"func.func @f({arguments}) attributes {{{', '.join(attributes)}}} {{\n{numbers}{body}\nreturn\n}}\n}}\n"
     )
-    return "\n".join(map(str, check(text)))
+    return "\n".join(map(str, check(text, level=level)))
 
 
 def alloc(name: str, kind: str, address: int | None) -> str:
@@ -87,6 +91,47 @@ def test_scratch_that_is_left_out_beside_addresses() -> None:
     assert "warning: 'pto.trowsum' op requires explicit tmp when --pto-level=level3" in found(body, arch="a2a3")
     assert "build-level" not in found(body, arch="a5")
     assert "build-level" not in found(body.replace("addr = %a_a ", "").replace("addr = %b_a ", ""), arch="a2a3")
+
+
+BUFFER = '%r = pto.reserve_buffer {name = "r", size = 1024, location = #pto.address_space<vec>, auto = AUTO} -> i32\n'
+SLOTS = "!pto.multi_tile_buf<vec, 16x16xf32, count=2>"
+
+
+@pytest.mark.parametrize(
+    ("body", "low", "high"),
+    [
+        (alloc("a", F32, None), "", "'pto.alloc_tile' op requires 'addr' operand when --pto-level=level3"),
+        (
+            alloc("a", F32, 0),
+            "'pto.alloc_tile' op has an unexpected 'addr' operand: only supported when --pto-level=",
+            "",
+        ),
+        (BUFFER.replace("AUTO", "true"), "", "requires 'auto = false' and explicit 'base' when --pto-level=level3"),
+        (BUFFER.replace("AUTO", "false, base = 0"), "with explicit 'base' (auto = false) is not supported when", ""),
+        (f"%m = pto.alloc_multi_tile : {SLOTS}", "", "requires a base 'addr' operand when --pto-level=level3"),
+    ],
+)
+def test_levels_choose_addresses_or_take_them(body: str, low: str, high: str) -> None:
+    """Each program is right on one of them, and without a level."""
+    assert "build-level" not in found(body)
+    for level, message in ((1, low), (2, low), (3, high)):
+        told = found(body, level=level)
+        assert message in told
+        assert ("build-level" in told) == bool(message)
+
+
+def test_scratch_that_level_3_does_not_make() -> None:
+    body = alloc("a", F32, 0) + alloc("b", SUM, 1024) + f"pto.trowsum ins(%a : {F32}) outs(%b : {SUM})"
+    told = found(body, arch="a2a3", level=3)
+    assert "error: 'pto.trowsum' op requires explicit tmp when PlanMemory is skipped" in told
+    assert "build-level" not in found(body, arch="a5", level=3)
+    free = body.replace("addr = %a_a ", "").replace("addr = %b_a ", "")
+    assert found(free, arch="a2a3", level=2) == found(free, arch="a2a3")
+
+
+def test_a_level_that_there_is_not() -> None:
+    with pytest.raises(LoomError, match="level is 4; use 1, 2 or 3"):
+        found("", level=4)
 
 
 def test_scratch_of_unknown_size() -> None:

@@ -11,6 +11,13 @@ func.func @tails(%v: !c, %m: !pto.vmi.mask<100xb32, #pto.vmi.layout<contiguous>>
   return
 }
 
+// The last stage takes registers for the parts of a vector.
+// CHECK-LABEL: @parts
+func.func @parts(%v: !pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>) -> (!pto.vreg<64xf32>, !pto.vreg<64xf32>) {
+  %0, %1 = "pto.vmi.unpack"(%v) : (!pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>) -> (!pto.vreg<64xf32>, !pto.vreg<64xf32>)
+  func.return %0, %1 : !pto.vreg<64xf32>, !pto.vreg<64xf32>
+}
+
 // Whole registers, one element for all, and elements that count down are an order that there is.
 // CHECK-LABEL: @orders
 func.func @orders(%v: !pto.vmi.vreg<128xf32, #pto.vmi.layout<deinterleaved = 2>>, %w: !pto.vmi.vreg<4xf32, #pto.vmi.layout<contiguous>>) {

@@ -45,6 +45,8 @@ class PublicText:
     errors: tuple[str, ...]
     stages: tuple[str, ...] = ()
     """The passes that its test runs, if they are ours too."""
+    level: int | None = None
+    """The build level that its test chooses."""
 
     @property
     def name(self) -> str:
@@ -72,7 +74,11 @@ def texts_of(path: Path) -> Iterator[PublicText]:
             is_wrong = bool(errors) or re.search(r"//\s*[A-Z0-9_]+:", piece) is not None
         if not re.search(r"^\s*[^/\s]", piece, flags=re.MULTILINE):
             continue
-        yield PublicText(path, name, piece, None if chip is None else chip[1], is_wrong, errors, tuple(_stages(own)))
+        level = re.search(r"--pto-level[= ]level(\d)", " ".join(own))
+        yield PublicText(
+            path, name, piece, None if chip is None else chip[1], is_wrong, errors, tuple(_stages(own)),
+            None if level is None else int(level[1]),
+        )  # fmt: skip
 
 
 def _stages(runs: Sequence[str]) -> Iterator[str]:
@@ -171,7 +177,8 @@ def outcome(public: PublicText) -> str:
 def _checked(public: PublicText) -> list[Finding]:
     """Return what `loom pto check` reports of a text, on the chip it names or else the one that its tests choose."""
     names_one = "pto.target_arch" in public.text
-    return check(public.text, None if names_one or public.chip is None else "a5" if public.chip == "a5" else "a2a3")
+    chip = None if names_one or public.chip is None else "a5" if public.chip == "a5" else "a2a3"
+    return check(public.text, chip, level=public.level)
 
 
 def folder(public: PublicText, checkout: Path) -> str:
