@@ -327,6 +327,13 @@ static void prepare_relays(struct core *core, struct class *class) {
             relay->picks = class->parts.activations + (uint32_t)task->activations * (uint32_t)sizeof(struct activations);
         }
     }
+    for (uint32_t k = 0; k < class->task_count; k++) {
+        struct relay *relay = &class->relays[k];
+        if (relay->unblocks != 0) {
+            const struct relay *next = &class->relays[__builtin_ctzll(relay->activated)];
+            relay->behind = next->unblocks != 0 ? next : NULL;
+        }
+    }
 }
 
 static void prepare_pes(struct core *core, const struct core_input *input, struct class *class) {

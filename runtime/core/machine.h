@@ -236,6 +236,7 @@ struct relay {
     uint32_t picks;    /* the same of those that activate it, or 0 */
     uint64_t others;   /* bits of all tasks but this */
     uint64_t activated; /* the bit of the next */
+    const struct relay *behind; /* of the next, or NULL */
     cycle blocks, activates, ends;
 };
 
@@ -827,7 +828,9 @@ struct core {
     int64_t *prices;
     int64_t *numbers;
     bool is_observed; /* more is to be told of operations than what they do: none takes a short way */
-    bool tells_tasks; /* the same of tasks */
+    bool is_strict;   /* PEs go on in the order of time: of messages, or as programs may change routes */
+    bool runs_signals; /* tasks that have nothing but signals are run apart from the others */
+    bool tells_tasks; /* more is to be told of tasks than what they do */
     const struct trap *trap_rows;
     bool watches; /* some PEs may unmask exceptions */
     uint64_t step_limit;
@@ -1095,6 +1098,8 @@ bool quick_hand_over(struct core *core, struct pe *pe, uint32_t place, struct ru
 static inline void note_observers(struct core *core) {
     core->is_observed = core->traces || core->issued != NULL || core->watches || core->statistics != NULL;
     core->tells_tasks = core->traces || core->statistics != NULL;
+    core->is_strict = core->networks != NULL || core->changes;
+    core->runs_signals = !core->tells_tasks && core->settings == NULL;
 }
 /* sums.c */
 void prepare_sums(struct core *core);

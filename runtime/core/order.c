@@ -247,6 +247,16 @@ static inline void set_arguments(struct core *core, const struct use *use, uint3
     }
 }
 
+/* Tells those that watch tasks that one starts. */
+static SELDOM void tell_start(struct core *core, struct pe *pe, const struct task *task, cycle begin) {
+    if (core->statistics != NULL) {
+        count_start(core, pe, task->row->where, begin);
+    }
+    if (core->traces) {
+        trace_task(core, pe, task->number, pe->now);
+    }
+}
+
 /* Runs a task of a PE from a time on, with what a wavelet carries as its arguments unless `word` is NULL; returns how the
  * interpreter left it. */
 static inline int run_task(struct core *core, struct pe *pe, uint32_t number, cycle begin, const uint32_t *word) {
@@ -262,11 +272,8 @@ static inline int run_task(struct core *core, struct pe *pe, uint32_t number, cy
     core->running = pe;
     pe->is_busy = true;
     pe->now = begin + core->timing.task_start;
-    if (core->statistics != NULL) {
-        count_start(core, pe, task->row->where, begin);
-    }
-    if (core->traces) {
-        trace_task(core, pe, task->number, pe->now);
+    if (core->tells_tasks) {
+        tell_start(core, pe, task, begin);
     }
     if (core->races != NULL) {
         race_start(core, pe, task, begin);
@@ -389,55 +396,69 @@ static SELDOM cycle run_signals(struct core *core, struct pe *pe, uint32_t picke
     return start + use->duration;
 }
 
-/* Picks and runs a task that blocks itself and activates another, as `run_signals` does, if nothing waits behind that;
- * returns what is active then, or 0. */
-static inline uint64_t run_relay(struct pe *pe, const struct relay *relay, struct task_state *own, uint64_t active,
-                                 cycle begin) {
-    if (relay->unblocks == 0 || pe->later != NULL) {
-        return 0;
+/* Picks and runs a task at `begin` that blocks itself and activates another, as `run_signals` does, where nothing waits
+ * behind that, and then those that do the same as long as each is activated by the one before, is not among `uncertain`
+ * tasks, and can be picked no later than `until`, with `left` steps. Returns the last that has run. */
+static inline const struct relay *run_relays(struct pe *pe, const struct relay *relay, uint32_t task, cycle begin,
+                                             uint64_t uncertain, cycle until, uint64_t *left, cycle *clock) {
+    struct task_state *own = &pe->tasks[task];
+    own->active = NEVER;
+    for (;;) {
+        assert(own->active == NEVER);
+        if (relay->picks != 0) {
+            ((struct activations *)part_at(pe, relay->picks))->picked = begin;
+        }
+        ((struct unblockings *)part_at(pe, relay->unblocks))->blocked = begin + relay->blocks;
+        own->unblocked = NEVER; /* it was unblocked no later than it is picked */
+        own = part_at(pe, relay->next);
+        const cycle ends = begin + relay->ends, time = begin + relay->activates, free = ends > time ? ends : time;
+        begin = own->unblocked > free ? own->unblocked : free;
+        --*left;
+        if (relay->behind == NULL || (uncertain & relay->activated) != 0 || *left == 0 || begin > until) {
+            own->active = time < own->active ? time : own->active;
+            *clock = ends;
+            return relay;
+        }
+        relay = relay->behind;
     }
-    if (relay->picks != 0) {
-        ((struct activations *)part_at(pe, relay->picks))->picked = begin;
-    }
-    ((struct unblockings *)part_at(pe, relay->unblocks))->blocked = begin + relay->blocks;
-    struct task_state *next = part_at(pe, relay->next);
-    cycle time = begin + relay->activates;
-    own->active = own->unblocked = NEVER; /* it was unblocked no later than it is picked */
-    next->active = time < next->active ? time : next->active;
-    return (active & relay->others) | relay->activated;
 }
 
-/* Runs the tasks that are certain to be next and have nothing but signals, as `visit` does. Returns the task that is ready
- * first behind them, NO_TASK if none is; `is_sure`: it is certain to be next. */
-static SELDOM uint32_t visit_signals(struct core *core, struct pe *pe, cycle *ready, bool *is_sure) {
-    const struct class *class = pe->class;
+/* Returns how many steps a PE may take. */
+static inline uint64_t most_steps(const struct core *core, const struct pe *pe) {
     uint64_t most = core->steps < core->budget ? core->budget - core->steps : 0;
-    if (core->steps_left != NULL && core->steps_left[pe->number] < most) {
-        most = core->steps_left[pe->number];
-    }
-    const uint64_t before = most;
-    uint64_t active = pe->active;
-    cycle clock = pe->clock, time = NEVER;
-    uint32_t task = NO_TASK;
+    return core->steps_left != NULL && core->steps_left[pe->number] < most ? core->steps_left[pe->number] : most;
+}
+
+/* Runs the tasks that are certain to be next and have nothing but signals, as `visit` does, from one on that is ready first,
+ * at `ready`. Returns the task that is so behind them, NO_TASK if none is; `is_sure`: it is certain to be next. */
+static SELDOM uint32_t visit_signals(struct core *core, struct pe *pe, uint32_t task, cycle *ready, bool *is_sure) {
+    const struct class *class = pe->class;
+    const uint64_t most = most_steps(core, pe);
+    const cycle until = core->epoch.until;
+    /* Tasks that may come before one that no wavelet starts, and is a bit, as `is_certain` has it: some in any case, and of
+     * those that are active some. Signals change neither. */
+    const uint64_t others = class->data_tasks | pe->may_activate, blocked = pe->may_unblock;
+    uint64_t active = pe->active, left = most;
+    cycle clock = pe->clock, time = *ready;
     const bool looks = core->races != NULL;
     core->running = pe;
-    for (; active != 0; most--) {
-        task = first_active(pe, active, &time);
-        cycle begin = clock > time ? clock : time;
-        /* As `is_certain` has it of a task that no wavelet starts, one of those that are bits */
-        uint64_t masked = class->data_tasks | pe->may_activate | (active & pe->may_unblock);
-        if (most == 0 || begin > core->epoch.until || (masked != 0 && !none_precedes(pe, masked, task, time))) {
+    for (;;) {
+        const cycle begin = clock > time ? clock : time;
+        const uint64_t masked = others | (active & blocked);
+        if (left == 0 || begin > until || (masked != 0 && !none_precedes(pe, masked, task, time))) {
             break;
         }
         const struct relay *relay = &class->relays[task];
-        uint64_t behind = run_relay(pe, relay, &pe->tasks[task], active, begin);
-        if (behind != 0) {
-            active = behind;
-            clock = begin + relay->ends;
+        if (relay->unblocks != 0 && pe->later == NULL) {
+            const uint64_t rest = active & relay->others;
+            const uint64_t uncertain = (rest | others) == 0 && !looks ? blocked : UINT64_MAX; /* one at a time */
+            relay = run_relays(pe, relay, task, begin, uncertain, until, &left, &clock);
+            active = rest | relay->activated;
         } else if (class->signal_tasks >> task & 1) {
             pe->active = active;
             pe->clock = clock;
             clock = run_signals(core, pe, task, begin);
+            left--;
             active = pe->active;
         } else {
             *is_sure = true;
@@ -446,9 +467,14 @@ static SELDOM uint32_t visit_signals(struct core *core, struct pe *pe, cycle *re
         if (looks) {
             race_start(core, pe, &class->tasks[task], begin);
         }
+        if (active == 0) {
+            task = NO_TASK;
+            break;
+        }
+        task = first_active(pe, active, &time);
     }
     core->running = NULL;
-    const uint64_t count = before - most;
+    const uint64_t count = most - left;
     if (count > 0) {
         pe->active = active;
         core->certain += count;
@@ -458,7 +484,7 @@ static SELDOM uint32_t visit_signals(struct core *core, struct pe *pe, cycle *re
         core->last_clock = clock > core->last_clock ? clock : core->last_clock;
     }
     *ready = time;
-    return active != 0 && time < NEVER ? task : NO_TASK;
+    return time < NEVER ? task : NO_TASK;
 }
 
 enum { MOST_FETCHED = 24 * LINE };
@@ -513,23 +539,22 @@ static void visit(struct core *core, struct pe *pe) {
             touch(core, pe);
             return;
         }
+        cycle time;
+        uint32_t task = first_ready(pe, &time);
+        if (task == NO_TASK) {
+            return;
+        }
         /* Credits come back sooner than anything that others send. How far a message of a network gets depends on what
          * has been taken when its head arrives. What takes turns sends its wavelets before those of later sends. */
-        bool is_strict = pe->fifo_opens > 0 || core->networks != NULL || core->changes ||
-                         (pe->held_sends > 0 && has_turns(pe));
-        bool is_sure = false;
-        cycle time;
-        uint32_t task;
-        if ((pe->active & pe->class->signal_tasks) != 0 && !is_strict && !core->tells_tasks && core->settings == NULL) {
-            task = visit_signals(core, pe, &time, &is_sure);
-        } else {
-            task = first_ready(pe, &time);
+        bool is_strict = core->is_strict || pe->fifo_opens > 0 || (pe->held_sends > 0 && has_turns(pe)), is_sure = false;
+        if ((pe->class->signal_tasks >> task % MASKED_TASKS & 1) != 0 && core->runs_signals && !is_strict) {
+            task = visit_signals(core, pe, task, &time, &is_sure);
+            if (task == NO_TASK) {
+                return;
+            }
         }
         if (core->settings != NULL) {
             task = prefer(core, pe, task, &time);
-        }
-        if (task == NO_TASK) {
-            return;
         }
         cycle begin = pe->clock > time ? pe->clock : time;
         if (begin > core->epoch.until) {
