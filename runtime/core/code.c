@@ -54,7 +54,14 @@ static void prepare_access(const struct core *core, struct instruction *instruct
     }
 }
 
-/* Has all operations take their short ways, when these are known. Moves get their source place, in `a` and `c`. */
+/* Returns how many instructions behind a move the one is that follows it: that behind a jump, if one does. */
+static uint16_t next_behind(const struct instruction *move) {
+    ptrdiff_t far = move[1].op == I_jump ? move[1].slot.target - move : 1;
+    return far > 0 && far <= UINT16_MAX ? (uint16_t)far : 1;
+}
+
+/* Has all operations take their short ways, when these are known. Moves get their source place, in `a` and `c`, and in `b`
+ * how far behind them the task goes on. */
 void choose_short_ways(struct core *core) {
     for (uint64_t u = 0; u < core->tables.uses_count; u++) {
         const struct use *use = &core->uses[u];
@@ -67,9 +74,10 @@ void choose_short_ways(struct core *core) {
             uint8_t form = instruction->slot.application->form;
             if (form == COMPUTES) {
                 instruction->op = I_compute;
-            } else if (form == SENDS_MOVE || form == RECEIVES_MOVE) {
+            } else if ((form == SENDS_MOVE || form == RECEIVES_MOVE) && instruction->b == NO_REGISTER) {
                 instruction->op = form == SENDS_MOVE ? I_send_move : I_receive_move;
                 instruction->a = (uint16_t)use->where[k];
+                instruction->b = next_behind(instruction);
                 instruction->c = (uint16_t)(use->where[k] >> 16);
             }
         }

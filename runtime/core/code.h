@@ -11,4 +11,9 @@ uint32_t prepare_signals(struct use *use, struct signal *signals);
 void choose_short_ways(struct core *core);
 void join_instructions(struct core *core);
 
+/* Returns the register that gets whether an operation has not been stopped, or NO_REGISTER. */
+static inline uint16_t result_of(const struct instruction *applied) {
+    return applied->op == I_send_move || applied->op == I_receive_move ? NO_REGISTER : applied->b;
+}
+
 #endif

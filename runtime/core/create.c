@@ -4,6 +4,7 @@
 #include "code.h"
 #include "frames.h"
 #include "priorities.h"
+#include "quick.h"
 #include "races.h"
 
 enum { LARGE_GRID = 1 << 16 }; /* PEs */
@@ -365,6 +366,9 @@ static void prepare_pes(struct core *core, const struct core_input *input, struc
         pe->queued = NEVER;
         pe->task = NO_TASK;
         core->pe_of[pe->number] = pe;
+        for (uint32_t k = 0; k < class->source_count; k++) {
+            inputs_of(pe)[k].is_loud = !is_quiet(&class->queues[k], unit);
+        }
         for (uint32_t k = 0; k < class->task_count; k++) {
             const struct task *task = &class->tasks[k];
             pe->tasks[k].unblocked = task->flags & BLOCKED ? NEVER : 0;

@@ -40,7 +40,7 @@ struct path *path_at(struct core *core, struct input *input, const struct way *w
     *path = (struct path){.origin = origin, .capacity = way->capacity, .back = way->back, .last = input->taken};
     if (input->form == SHORT_WAVELETS || input->form == SHORT_SEND) {
         path->pending = input->count;
-        path->leaves = leaves_in_short(core, input, way);
+        path->leaves = times_in_short(input, way).leaves;
     }
     input->path = path;
     return path;

@@ -219,16 +219,8 @@ static int64_t *log_record(struct core *core, struct log *log, uint64_t words) {
 /* Issues an operation that is not computed in memory at once. */
 static int issue(struct core *core, struct pe *pe, int64_t *registers, const struct application *application,
                  uint32_t where, cycle *now) {
-    int how = NOT_QUICK;
     cycle issued = *now;
-    if (application->form == SENDS_MOVE) {
-        how = send_move(core, pe, application, registers, where, now);
-    } else if (application->form == RECEIVES_MOVE) {
-        how = receive_move(core, pe, application, registers, where, now);
-    }
-    if (how == NOT_QUICK) {
-        how = quick_transfer(core, pe, application, registers, where, now);
-    }
+    int how = quick_transfer(core, pe, application, registers, where, now);
     if (how != NOT_QUICK) {
         if (core->races != NULL) {
             check_quick(core, pe, application, registers, where, issued, how);
@@ -253,7 +245,6 @@ static int issue(struct core *core, struct pe *pe, int64_t *registers, const str
 }
 
 #define WHERE (frame->use->where[ip - frame->use->code])
-#define WHERE_OF_MOVE (ip->a | (uint32_t)ip->c << 16)
 #define TASK running_task(pe)
 
 static void count_tick(struct core *core, uint32_t row, uint32_t where) {
@@ -610,26 +601,27 @@ next:
         ip++;
         NEXT;
     }
-    CASE(send_move):
-        pe->now = after = now;
-        how = send_move(core, pe, ip->slot.application, r, WHERE_OF_MOVE, &after);
-        goto moved;
-    CASE(receive_move):
-        pe->now = after = now;
-        how = receive_move(core, pe, ip->slot.application, r, WHERE_OF_MOVE, &after);
-        goto moved;
+#define MOVE(name)                                                                                                     \
+    CASE(name):                                                                                                        \
+        pe->now = now;                                                                                                 \
+        after = name(core, pe, ip, r, now);                                                                            \
+        if (after < 0 || core->moves == 0 || core->races != NULL) {                                                    \
+            goto moved;                                                                                                \
+        }                                                                                                              \
+        now = after;                                                                                                   \
+        ip += ip->b;                                                                                                   \
+        NEXT;
+    MOVE(send_move)
+    MOVE(receive_move)
     moved:
+        how = after < 0 ? (int)-after : DONE_NOW;
+        after = after < 0 ? now : after;
         if (how == NOT_QUICK) {
             applied_to = ip->slot.application;
             goto applies;
         }
         if (core->races != NULL) {
             check_move(core, pe, ip->slot.application, r, WHERE, now, how);
-        }
-        if (how == DONE_NOW && ip->b == NO_REGISTER && core->moves > 0) {
-            now = after;
-            ip++;
-            NEXT;
         }
         goto applied;
     CASE(apply):
@@ -646,7 +638,7 @@ next:
         if (how == AWAITS_ORDER) {
             AWAIT_ORDER;
         }
-        if (ip->b != NO_REGISTER) {
+        if (result_of(ip) != NO_REGISTER) {
             r[ip->b] = how == WAITS || !pe->stopped;
         }
         if (how == WAITS) {

@@ -19,6 +19,11 @@
 #include "kernels.h"
 #include "tables.h"
 
+/* A function that is called less often than the one that calls it is worked through, which then has more registers; and
+ * one that is small where it is called, because there most of it is known */
+#define SELDOM __attribute__((noinline))
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 typedef int64_t cycle; /* a time, or a number of cycles */
 
 /* Of records that each PE has many of: they take no bytes for the alignment of their cycles */
@@ -174,13 +179,14 @@ struct application {
      * resources, and the wavelets of the run */
     const struct queue *queue;
     uint32_t place, thread, count;
+    bool is_fixed; /* it fills what `fixed` says */
     struct {
         uint32_t input, output, queue, thread; /* the record of the queue, and these resources, behind the PE */
-    } at;
-    uint32_t number; /* its own */
+    } at; /* one without a microthread has its queue twice */
     uint32_t user;   /* `user_of` without a task */
     cycle before;    /* from when a send is issued until its first wavelet leaves */
     cycle behind;    /* from when its last wavelet leaves to its end, which may be before that */
+    cycle tail;      /* the same, or 0 */
 };
 /* Short ways of operations: with all operands in memory, or numbers; moves from a queue, or to one; and others, none with
  * a number as destination */
@@ -219,6 +225,9 @@ struct instruction {
     uint16_t op, a, b, c;
     union slot slot;
 };
+
+/* Returns the source place of a move that is an instruction of its own. */
+static inline uint32_t source_of_move(const struct instruction *move) { return move->a | (uint32_t)move->c << 16; }
 
 /* A task that an instruction activates, unblocks or blocks, so many cycles behind the begin of its use */
 struct signal {
@@ -448,8 +457,7 @@ struct short_move {
         struct pe *from; /* the sender */
     };
     struct payload *payload; /* elements of the send; the destination of the receive if that was in a frame, else NULL */
-    uint32_t application;    /* its number */
-    uint32_t where;
+    const struct instruction *by; /* that has issued it */
 };
 
 /* What is in an input queue: a line of the cache, of which a send or a receive touches nothing else of it. As long as
@@ -468,10 +476,11 @@ struct input {
     uint16_t count;           /* elements of the short move in all */
     union {
         uint16_t position; /* those that its receive has */
-        uint16_t way;      /* 1 + number of the way that its wavelets have come by; 0: the record of the output queue has it */
+        uint16_t way;      /* place of the way that its wavelets have come by; 0: the record of the output queue has it */
     };
     uint16_t task; /* of the class of the PE that has issued it, or NO_TASK */
     uint8_t form;  /* of what is in the queue */
+    bool is_loud;  /* something is to be told of the PE's use of the queue */
 };
 _Static_assert(sizeof(struct input) == LINE, "a line of the cache");
 /* The last is of a send that waits for room; that of others that are handed over has ended. */
@@ -481,7 +490,7 @@ enum { SPELLED_OUT, SHORT_RECEIVE, SHORT_WAVELETS, SHORT_SEND };
 struct output {
     struct input *to; /* NULL: elsewhere */
     uint32_t behind;  /* bytes behind its PE at which that is */
-    uint32_t way;     /* 1 + number of the way that leads to it, or of any; 0 until it is first sent to */
+    uint32_t way;     /* place of the way that leads to it, or of any (moves.h); 0 until it is first sent to */
 };
 
 /* An end of a FIFO on a PE */
@@ -971,8 +980,32 @@ void *core_allocate(struct core *core, uint64_t count, uint64_t size); /* zeros 
 void *allocate_large(struct core *core, uint64_t bytes); /* zeros from a line of the cache on; in large pages where there are */
 void give_back(void);
 void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint64_t size);
-struct payload *payload_take(struct core *core, uint64_t words);
-void payload_drop(struct core *core, struct payload *payload);
+struct payload *payload_make(struct core *core, uint32_t class);
+/* Blocks that are free keep the next one in the place of their words. */
+static inline struct payload **next_payload(struct payload *payload) {
+    return (struct payload **)(void *)payload->words;
+}
+/* Returns the smallest class of which blocks have so many words: 4 << class. */
+static inline uint32_t payload_class(uint64_t words) {
+    return words <= 4 ? 0 : 62 - (uint32_t)__builtin_clzll(words - 1);
+}
+static inline struct payload *payload_take(struct core *core, uint64_t words) {
+    const uint32_t class = payload_class(words);
+    struct payload *found = core->payloads[class];
+    if (found == NULL) {
+        return payload_make(core, class);
+    }
+    core->payloads[class] = *next_payload(found);
+    found->references = 1;
+    return found;
+}
+static inline void payload_drop(struct core *core, struct payload *payload) {
+    assert(payload->references > 0);
+    if (--payload->references == 0) {
+        *next_payload(payload) = core->payloads[payload->room];
+        core->payloads[payload->room] = payload;
+    }
+}
 
 /* findings.c */
 enum { TOLD = UINT32_MAX };
@@ -1106,10 +1139,9 @@ void prepare_sums(struct core *core);
 cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum *sum, int64_t *registers);
 /* Applications of the forms SENDS_MOVE and RECEIVES_MOVE, as quick_transfer (moves.c) */
 void prepare_moves(struct core *core);
-int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
-              uint32_t where, cycle *now);
-int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
-                 uint32_t where, cycle *now);
+/* Return when the task goes on, or, less than 0, how they leave it: -NOT_QUICK, -WAITS or -WENT_WRONG. */
+cycle send_move(struct core *core, struct pe *pe, const struct instruction *by, int64_t *registers, cycle issued);
+cycle receive_move(struct core *core, struct pe *pe, const struct instruction *by, int64_t *registers, cycle issued);
 /* short_moves.c: has what waits in an input queue be records that all can work on */
 void spell_input(struct core *core, struct pe *pe, uint32_t place);
 void spell_all(struct core *core);
@@ -1526,18 +1558,35 @@ static inline struct unblockings *unblockings_of(const struct pe *pe, uint32_t t
     return place < 0 ? NULL : &unblockings_at(pe)[place];
 }
 
+/* Notes in a mask of tasks that one operation more (1) or less (-1) may change a task, of `may` that still may. */
+static inline void note_may(uint64_t *tasks, uint64_t bit, uint32_t may, int change) {
+    if (change > 0) {
+        *tasks |= bit;
+    } else if (may == 0) {
+        *tasks &= ~bit;
+    }
+}
+
+static inline void may_activate(struct pe *pe, struct activations *state, uint64_t bit, int change) {
+    state->may = (state->may + (uint32_t)change) & INT32_MAX;
+    note_may(&pe->may_activate, bit, state->may, change);
+}
+
+static inline void may_unblock(struct pe *pe, struct unblockings *state, uint64_t bit, int change) {
+    state->may += (uint32_t)change;
+    note_may(&pe->may_unblock, bit, state->may, change);
+}
+
 /* Notes that a task may, or may no longer, be activated or unblocked by the end of one more operation. */
 static inline void expect(struct pe *pe, uint16_t activate, uint16_t unblock, int change) {
     if (activate != NO_TASK) {
         struct activations *state = activations_of(pe, activate);
         assert(state != NULL);
-        state->may = (state->may + (uint32_t)change) & INT32_MAX;
-        pe->may_activate = state->may > 0 ? pe->may_activate | task_bit(activate) : pe->may_activate & ~task_bit(activate);
+        may_activate(pe, state, task_bit(activate), change);
     } else if (unblock != NO_TASK) {
         struct unblockings *state = unblockings_of(pe, unblock);
         assert(state != NULL);
-        state->may += (uint32_t)change;
-        pe->may_unblock = state->may > 0 ? pe->may_unblock | task_bit(unblock) : pe->may_unblock & ~task_bit(unblock);
+        may_unblock(pe, state, task_bit(unblock), change);
     }
 }
 
@@ -1545,13 +1594,9 @@ static inline void expect(struct pe *pe, uint16_t activate, uint16_t unblock, in
 static inline void expect_completion(struct pe *pe, const struct operation *operation, int change) {
     const struct completion *completion = &operation->completion;
     if (completion->known != 0 && completion->activates) {
-        struct activations *known = part_at(pe, completion->known);
-        known->may = (known->may + (uint32_t)change) & INT32_MAX;
-        pe->may_activate = known->may > 0 ? pe->may_activate | completion->bit : pe->may_activate & ~completion->bit;
+        may_activate(pe, part_at(pe, completion->known), completion->bit, change);
     } else if (completion->known != 0) {
-        struct unblockings *known = part_at(pe, completion->known);
-        known->may += (uint32_t)change;
-        pe->may_unblock = known->may > 0 ? pe->may_unblock | completion->bit : pe->may_unblock & ~completion->bit;
+        may_unblock(pe, part_at(pe, completion->known), completion->bit, change);
     }
     if (operation->has_control) {
         expect(pe, operation->control_activate, operation->control_unblock, change);
@@ -1627,7 +1672,7 @@ static inline void task_complete(struct core *core, struct pe *pe, uint32_t task
 }
 
 /* The same of the task that an operation names. */
-static inline void complete_task(struct core *core, struct pe *pe, const struct completion *completion, cycle time) {
+static ALWAYS_INLINE void complete_task(struct core *core, struct pe *pe, const struct completion *completion, cycle time) {
     if (completion->activates) {
         const struct activations *known = part_at(pe, completion->known);
         if (!(known->picked > time)) {

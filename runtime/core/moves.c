@@ -4,21 +4,46 @@
 #include "moves.h"
 #include "races.h"
 
-/* Ends the use of a resource, so many bytes behind the PE, as `resource_release` does. */
-static inline void end_use(struct core *core, struct pe *pe, uint32_t place, uint32_t at, cycle since, cycle time) {
-    if (pe->early > 0) {
-        resource_release_early(core, pe, place, since, time);
-    } else {
-        ((struct resource *)part_at(pe, at))->ends = time;
+/* Ends uses of a queue and a microthread by a move while later ones have started. */
+static SELDOM void release_early(struct core *core, struct pe *pe, const struct application *application, cycle since,
+                                 cycle time) {
+    resource_release_early(core, pe, application->place, since, time);
+    if (application->operation->is_async) {
+        resource_release_early(core, pe, application->thread, since, time);
+    }
+}
+
+/* Has a move use its queue and its microthread until a time. One without a microthread has its queue in the place of that. */
+static inline void use_both(struct pe *pe, const struct application *application, cycle time) {
+    const struct resource use = {.ends = time, .user = user_in(application->user, pe)};
+    *(struct resource *)part_at(pe, application->at.queue) = use;
+    *(struct resource *)part_at(pe, application->at.thread) = use;
+}
+
+static inline bool are_both_free(const struct pe *pe, const struct application *application, cycle time) {
+    return ((const struct resource *)part_at(pe, application->at.queue))->ends <= time &&
+           ((const struct resource *)part_at(pe, application->at.thread))->ends <= time;
+}
+
+/* Signals the end of an asynchronous move, as `signal_end` does. */
+static ALWAYS_INLINE void signal_move(struct core *core, struct pe *pe, const struct operation *operation, cycle time) {
+    if (operation->completion.known != 0) {
+        complete_task(core, pe, &operation->completion, time);
+    } else if (time > core->latest) {
+        core->latest = time;
     }
 }
 
 /* Ends a move that has waited in a queue, and was issued at `since`: its task goes on, or one starts. */
-static inline __attribute__((always_inline)) void end_move(struct core *core, struct pe *pe,
-                                                           const struct application *application,
-                                                           const struct input *input, cycle since, cycle time) {
+static ALWAYS_INLINE void end_move(struct core *core, struct pe *pe, const struct application *application,
+                                   const struct input *input, cycle since, cycle time) {
     const struct operation *operation = application->operation;
-    end_use(core, pe, application->place, application->at.queue, since, time);
+    if (pe->early > 0) {
+        release_early(core, pe, application, since, time);
+    } else {
+        ((struct resource *)part_at(pe, application->at.queue))->ends = time;
+        ((struct resource *)part_at(pe, application->at.thread))->ends = time;
+    }
     if (!operation->is_async) {
         resume(core, pe, time);
         return;
@@ -26,8 +51,7 @@ static inline __attribute__((always_inline)) void end_move(struct core *core, st
     if (core->races != NULL) {
         end_flight(core, pe, input, time);
     }
-    end_use(core, pe, application->thread, application->at.thread, since, time);
-    signal_end(core, pe, operation, time, false);
+    signal_move(core, pe, operation, time);
 }
 
 /* Takes, which a queue notes, and those before them */
@@ -56,26 +80,78 @@ static inline bool is_waited_for(const struct input *input) {
 
 /* Receiving */
 
-/* Has a receive for which nothing is there yet wait. A destination in the frame is copied, which ends before that. */
-static inline void wait_in_short(struct core *core, struct pe *pe, const struct application *application,
-                                 const struct descriptor *to, uint32_t count, uint32_t where, cycle issued) {
-    struct input *input = part_at(pe, application->at.input);
-    struct payload *copy = NULL;
-    if (application->places[0].in_frame != 0) {
-        copy = payload_take(core, (sizeof *to + 3) / 4);
-        memcpy(copy->words, to, sizeof *to);
+/* Elements of memory that a receive fills */
+struct destination {
+    uint8_t *at;
+    uint32_t count;
+};
+
+/* Finds where a receive puts what comes; returns false if that is for others. */
+static inline bool find_destination(const struct pe *pe, const struct application *application, int64_t *registers,
+                                    struct destination *to) {
+    if (application->is_fixed) {
+        *to = (struct destination){pe->memory + application->fixed.at[0], application->fixed.count};
+        return true;
     }
+    const struct descriptor *walk = (const struct descriptor *)(void *)operand_at(application, registers, 0);
+    const uint32_t extent = walk->extents[0];
+    *to = (struct destination){pe->memory + 2 * (int64_t)walk->address,
+                               application->count < extent ? application->count : extent};
+    return walk->plain == application->plain[0] && to->count > 0;
+}
+
+/* Returns where a receive that waits in short puts its first element. */
+static inline uint8_t *waiting_destination(const struct pe *pe, const struct application *application,
+                                           const struct short_move *move) {
+    if (move->payload == NULL) {
+        return pe->memory + application->fixed.at[0];
+    }
+    return pe->memory + 2 * (int64_t)((const struct descriptor *)(void *)move->payload->words)->address;
+}
+
+/* Has a receive for which nothing is there yet wait; `copy` is its destination if that is in the frame, which ends before
+ * what comes. Returns when the task goes on, or -WAITS. */
+static inline cycle wait_in_short(struct core *core, struct pe *pe, const struct instruction *by, struct payload *copy,
+                                  uint32_t count, cycle issued) {
+    const struct application *application = by->slot.application;
+    const struct operation *operation = application->operation;
+    struct input *input = part_at(pe, application->at.input);
     assert(input->form == SPELLED_OUT && input->first == NULL && input->waiting == NULL);
     input->form = SHORT_RECEIVE;
     input->count = (uint16_t)count;
     input->position = 0;
     input->task = pe->task;
-    input->move = (struct short_move){.time = issued + core->timing.receive_setup, .since = issued, .payload = copy,
-                                      .application = application->number, .where = where};
+    input->move =
+        (struct short_move){.time = issued + core->timing.receive_setup, .since = issued, .payload = copy, .by = by};
     core->short_moves++;
+    use_both(pe, application, open_since(issued));
+    if (!operation->is_async) {
+        return -WAITS;
+    }
+    if (operation->has_completion) {
+        expect_completion(pe, operation, 1);
+    }
+    return issued + core->timing.async_issue;
+}
+
+/* The same of any receive. */
+static SELDOM cycle wait_in_full(struct core *core, struct pe *pe, const struct instruction *by, int64_t *registers,
+                                 cycle issued) {
+    const struct application *application = by->slot.application;
+    struct destination to;
+    struct payload *copy = NULL;
+    if (!find_destination(pe, application, registers, &to)) {
+        return -NOT_QUICK;
+    }
+    if (!application->is_fixed) {
+        copy = payload_take(core, (sizeof(struct descriptor) + 3) / 4);
+        memcpy(copy->words, operand_at(application, registers, 0), sizeof(struct descriptor));
+    }
+    cycle after = wait_in_short(core, pe, by, copy, to.count, issued);
     if (core->changes) {
         spell_out(core, pe, application->place);
     }
+    return after;
 }
 
 /* Finds when a run that is there from `head` on can be taken by an operation that is ready at a time; returns false if
@@ -87,60 +163,58 @@ static inline bool find_pace(cycle ready, cycle ready_rate, cycle head, cycle ra
 }
 
 /* Ends the send whose wavelets, which have come by a way, are taken from `begin` on, by a queue that has nothing else. */
-static inline void accept_send(struct core *core, const struct input *input, const struct way *way,
-                               const struct short_move *move, cycle leaves, uint32_t count, cycle begin, cycle pace) {
-    struct pe *pe = move->from;
-    const struct application *application = application_of(core, move);
-    const struct operation *operation = application->operation;
-    struct move_times times = times_behind(application, leaves, count);
+static inline void accept_send(struct core *core, const struct input *input, const struct way *way, struct pe *pe,
+                               const struct application *application, const struct move_times *times, uint32_t count,
+                               cycle begin, cycle pace) {
     cycle room = begin + (cycle)(count - way->capacity - 1) * pace + way->back; /* for its last wavelet */
-    cycle end = room + times.tail; /* as `send_ends` has it */
     pe->held_sends--;
-    if (operation->has_completion) {
-        expect_completion(pe, operation, -1);
+    if (application->operation->has_completion) {
+        expect_completion(pe, application->operation, -1);
     }
-    end_move(core, pe, application, input, times.issued, end > times.end ? end : times.end);
+    end_move(core, pe, application, input, times->first - application->before, end_of_move(application, times, room));
 }
 
 /* Takes all that waits in short; returns false, and has done nothing, if that is for others. */
 static inline bool take_short(struct core *core, struct input *input, const struct application *application,
-                              uint8_t *to, uint32_t count, cycle ready, cycle *end) {
-    const struct short_move move = input->move;
-    const struct application *sent = application_of(core, &move);
+                              const struct destination *to, cycle ready, cycle *end) {
+    const struct application *sent = application_of(&input->move);
+    const uint32_t count = to->count;
     cycle rate = application->operation->plain_rate, begin, pace;
     ptrdiff_t size = application->steps[0];
     if (input->count != count || sent->steps[1] != size || is_waited_for(input) ||
-        !find_pace(ready, rate, move.time, sent->operation->plain_rate, &begin, &pace)) {
+        !find_pace(ready, rate, input->move.time, sent->operation->plain_rate, &begin, &pace)) {
         return false;
     }
-    bool has_to_end = input->form == SHORT_SEND;
+    const bool has_to_end = input->form == SHORT_SEND;
     const struct way *way = way_of(core, input);
-    cycle leaves = leaves_in_short(core, input, way);
-    memcpy(to, move.payload->words, (size_t)count * (size_t)size);
-    payload_drop(core, move.payload);
+    const struct move_times times = times_in_short(input, way);
+    struct pe *from = input->move.from;
+    memcpy(to->at, input->move.payload->words, (size_t)count * (size_t)size);
+    payload_drop(core, input->move.payload);
     end_short(core, input);
     if (input->path != NULL) {
         assert(input->path->pending == count);
         input->path->pending = 0;
     }
-    note_moved(core, input, way, move.from, sent->queue, begin, pace, count);
+    note_moved(core, input, way, from, sent->queue, begin, pace, count);
     if (has_to_end) {
-        accept_send(core, input, way, &move, leaves, count, begin, pace);
+        accept_send(core, input, way, from, sent, &times, count, begin, pace);
     }
     *end = begin + (cycle)(count - 1) * pace + rate;
     return true;
 }
 
 /* Takes the first elements of a run; returns false, and has done nothing, if that is for others. */
-static bool take_run(struct core *core, struct input *input, const struct application *application, uint8_t *to,
-                     uint32_t count, cycle ready, cycle *end) {
+static bool take_run(struct core *core, struct input *input, const struct application *application,
+                     const struct destination *to, cycle ready, cycle *end) {
     const struct operation *operation = application->operation;
+    const uint32_t count = to->count;
     struct run *run = input->first;
     ptrdiff_t size = application->steps[0];
     if (run->control || run->count - run->taken < count || run->size < size) {
         return false;
     }
-    uint8_t *elements[] = {to, (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step};
+    uint8_t *elements[] = {to->at, (uint8_t *)run->at + (ptrdiff_t)run->taken * run->step};
     if (run->step == size) {
         memcpy(elements[0], elements[1], (size_t)count * (size_t)size);
     } else {
@@ -158,53 +232,49 @@ static bool take_run(struct core *core, struct input *input, const struct applic
     return true;
 }
 
-int receive_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
-                 uint32_t where, cycle *now) {
+/* Takes what is there for a receive. */
+static SELDOM cycle take_move(struct core *core, struct pe *pe, const struct instruction *by, int64_t *registers,
+                              cycle issued) {
+    const struct application *application = by->slot.application;
     const struct operation *operation = application->operation;
-    const struct descriptor *to = (const struct descriptor *)(void *)operand_at(application, registers, 0);
-    uint32_t count = application->count < to->extents[0] ? application->count : to->extents[0];
-    const bool is_async = operation->is_async;
     struct input *input = part_at(pe, application->at.input);
-    struct resource *queue = part_at(pe, application->at.queue), *thread = part_at(pe, application->at.thread);
-    cycle issued = *now, end = open_since(issued), ready = issued + core->timing.receive_setup;
-    if (core->is_observed || to->plain != application->plain[0] || count == 0 ||
-        !is_quiet(application->queue, pe->unit) || queue->ends > issued || (is_async && thread->ends > issued)) {
-        return NOT_QUICK;
-    }
-    bool waits = false;
-    uint8_t *at = pe->memory + 2 * (int64_t)to->address;
-    if (input->form != SPELLED_OUT) {
-        if (input->form == SHORT_RECEIVE || !take_short(core, input, application, at, count, ready, &end)) {
-            return NOT_QUICK;
-        }
-    } else if (input->waiting != NULL) {
-        return NOT_QUICK;
-    } else if (input->first != NULL) {
-        if (!take_run(core, input, application, at, count, ready, &end)) {
-            return NOT_QUICK;
-        }
+    const cycle ready = issued + core->timing.receive_setup;
+    struct destination to;
+    cycle end;
+    bool is_there = find_destination(pe, application, registers, &to);
+    if (input->form == SPELLED_OUT) {
+        is_there = is_there && input->waiting == NULL && take_run(core, input, application, &to, ready, &end);
     } else {
-        waits = true;
-        wait_in_short(core, pe, application, to, count, where, issued);
-        if (is_async && operation->has_completion) {
-            expect_completion(pe, operation, 1);
-        }
+        is_there = is_there && input->form != SHORT_RECEIVE && take_short(core, input, application, &to, ready, &end);
     }
-    if (!waits) {
-        settle_credits(core);
+    if (!is_there) {
+        return -NOT_QUICK;
     }
-    struct resource use = {.ends = end, .user = user_in(application->user, pe)};
-    *queue = use;
-    if (!is_async) {
-        *now = waits ? issued : end;
-        return waits ? WAITS : DONE_NOW;
+    settle_credits(core);
+    use_both(pe, application, end);
+    if (!operation->is_async) {
+        return end;
     }
-    *thread = use;
-    *now = issued + core->timing.async_issue;
-    if (!waits) {
-        signal_end(core, pe, operation, end, false);
+    signal_move(core, pe, operation, end);
+    return issued + core->timing.async_issue;
+}
+
+cycle receive_move(struct core *core, struct pe *pe, const struct instruction *by, int64_t *registers, cycle issued) {
+    const struct application *application = by->slot.application;
+    const struct input *input = part_at(pe, application->at.input);
+    if (core->is_observed || input->is_loud || !are_both_free(pe, application, issued)) {
+        return -NOT_QUICK;
     }
-    return DONE_NOW;
+    if (input->form != SPELLED_OUT || input->first != NULL) {
+        return take_move(core, pe, by, registers, issued);
+    }
+    if (input->waiting != NULL) {
+        return -NOT_QUICK;
+    }
+    if (!application->is_fixed || core->changes) {
+        return wait_in_full(core, pe, by, registers, issued);
+    }
+    return wait_in_short(core, pe, by, NULL, application->fixed.count, issued);
 }
 
 /* Sending */
@@ -215,32 +285,34 @@ static inline struct pe *receiver_of(const struct output *output) {
 
 /* Has a send end no sooner than a credit of a way is back for its last wavelet, for one that is taken at a time; -1: it
  * was back long ago. */
-static inline void end_no_sooner(struct move_times *times, const struct way *way, cycle taken) {
-    if (taken >= 0 && taken + way->back + times->tail > times->end) {
-        times->end = taken + way->back + times->tail; /* as `send_ends` has it */
+static inline void end_no_sooner(const struct application *application, struct move_times *times, const struct way *way,
+                                 cycle taken) {
+    if (taken >= 0) {
+        times->end = end_of_move(application, times, taken + way->back);
     }
 }
 
 /* Moves elements into the memory of the receive that waits for them, and notes when their credits are back in `times`.
  * Returns false, and has done nothing, if that is for others. */
-static inline bool move_now(struct core *core, const struct pe *from, const struct queue *queue,
-                            const struct output *output, const uint8_t *at, uint32_t count, uint8_t size, cycle rate,
-                            struct move_times *times) {
+static inline bool move_now(struct core *core, const struct pe *from, const struct application *sent,
+                            const struct output *output, const uint8_t *at, uint32_t count, struct move_times *times) {
     struct input *input = output->to;
     struct path *path = input->path;
-    const struct way *way = &core->ways[output->way - 1];
+    const struct way *way = way_at(core, output->way);
     struct pe *pe = receiver_of(output);
-    const struct application *application = application_of(core, &input->move);
+    const struct application *application = application_of(&input->move);
     const struct operation *operation = application->operation;
-    cycle first = times->leaves - (cycle)(count - 1) * rate, begin, pace;
+    const cycle rate = sent->operation->plain_rate;
+    const ptrdiff_t size = sent->steps[1];
+    cycle begin, pace;
     if (application->steps[0] != size || count > (uint32_t)(input->count - input->position) ||
         (path != NULL && (path->pending > 0 || path->waiters != NULL)) ||
-        !find_pace(input->move.time, operation->plain_rate, first + way->latency, rate, &begin, &pace)) {
+        !find_pace(input->move.time, operation->plain_rate, times->first + way->latency, rate, &begin, &pace)) {
         return false;
     }
     assert(path == NULL || path->claims == NULL);
-    uint8_t *to = pe->memory + 2 * (int64_t)destination_of(core, &input->move)->address;
-    memcpy(to + (ptrdiff_t)input->position * size, at, (size_t)count * size);
+    uint8_t *to = waiting_destination(pe, application, &input->move) + input->position * size;
+    memcpy(to, at, (size_t)count * (size_t)size);
     cycle last = -1; /* when the one is taken whose credit the last wavelet needs */
     if (count > way->capacity) {
         last = begin + (cycle)(count - way->capacity - 1) * pace;
@@ -250,36 +322,42 @@ static inline bool move_now(struct core *core, const struct pe *from, const stru
     if (path != NULL) {
         path->leaves = times->leaves;
     }
-    end_no_sooner(times, way, last);
-    note_moved(core, input, way, from, queue, begin, pace, count);
-    input->move.time = begin + (cycle)(count - 1) * pace + operation->plain_rate;
-    input->position += (uint16_t)count;
-    if (input->position == input->count) {
-        struct short_move move = input->move;
-        if (move.payload != NULL) {
-            payload_drop(core, move.payload);
-        }
-        end_short(core, input);
-        if (operation->is_async && operation->has_completion) {
-            expect_completion(pe, operation, -1);
-        }
-        pe->stopped = pe->stopped && operation->is_async;
-        end_move(core, pe, application, input, move.since, move.time);
+    end_no_sooner(sent, times, way, last);
+    note_moved(core, input, way, from, sent->queue, begin, pace, count);
+    const cycle end = begin + (cycle)(count - 1) * pace + operation->plain_rate;
+    const uint32_t position = input->position + count;
+    if (position < input->count) {
+        input->move.time = end;
+        input->position = (uint16_t)position;
+        return true;
     }
+    const cycle since = input->move.since;
+    if (input->move.payload != NULL) {
+        payload_drop(core, input->move.payload);
+    }
+    end_short(core, input);
+    if (!operation->is_async) {
+        pe->stopped = false;
+    } else if (operation->has_completion) {
+        expect_completion(pe, operation, -1);
+    }
+    end_move(core, pe, application, input, since, end);
     return true;
 }
 
 /* Leaves elements in a queue that has nothing, and notes when their credits are back in `times`; returns whether the send
  * has to wait for room. */
-static inline bool leave_in_short(struct core *core, struct pe *pe, const struct application *application,
-                                  const struct output *output, const uint8_t *at, uint32_t count, uint8_t size,
-                                  uint32_t where, cycle rate, struct move_times *times) {
+static inline bool leave_in_short(struct core *core, struct pe *pe, const struct instruction *by,
+                                  const struct output *output, const uint8_t *at, uint32_t count,
+                                  struct move_times *times) {
+    const struct application *application = by->slot.application;
     struct input *input = output->to;
     struct path *path = input->path;
-    const struct way *way = &core->ways[output->way - 1];
+    const struct way *way = way_at(core, output->way);
     const bool waits = count > way->capacity;
-    struct payload *payload = payload_take(core, ((uint64_t)count * size + 3) / 4);
-    memcpy(payload->words, at, (size_t)count * size);
+    const size_t bytes = (size_t)count * (size_t)application->steps[1];
+    struct payload *payload = payload_take(core, (bytes + 3) / 4);
+    memcpy(payload->words, at, bytes);
     assert(path == NULL || (path->pending == 0 && path->claims == NULL));
     if (path != NULL) {
         path->pending = count;
@@ -291,15 +369,15 @@ static inline bool leave_in_short(struct core *core, struct pe *pe, const struct
             expect_completion(pe, application->operation, 1);
         }
     } else if (last_takes(input)->count > 0) {
-        end_no_sooner(times, way, taken_at(last_takes(input), older_takes(input), way->capacity + 1 - count));
+        cycle last = taken_at(last_takes(input), older_takes(input), way->capacity + 1 - count);
+        end_no_sooner(application, times, way, last);
     }
-    cycle head = times->leaves - (cycle)(count - 1) * rate + way->latency;
     input->form = waits ? SHORT_SEND : SHORT_WAVELETS;
     input->count = (uint16_t)count;
     input->way = output->way <= UINT16_MAX ? (uint16_t)output->way : 0;
     input->task = pe->task;
-    input->move = (struct short_move){.time = head, .from = pe, .payload = payload,
-                                      .application = application->number, .where = where};
+    input->move =
+        (struct short_move){.time = times->first + way->latency, .from = pe, .payload = payload, .by = by};
     core->short_moves++;
     core->moves -= core->moves > 1;
     if (core->changes) {
@@ -308,11 +386,14 @@ static inline bool leave_in_short(struct core *core, struct pe *pe, const struct
     return waits;
 }
 
-/* Finds where an output queue leads to. What goes to the border of a partition takes the long way, as what something is to
+/* Finds where an output queue leads to when it is first sent to. What goes to the border of a partition takes the long way, as what something is to
  * be told of. */
-static void find_output(struct core *core, const struct pe *pe, const struct queue *queue, struct output *output) {
+static SELDOM void find_output(struct core *core, const struct pe *pe, const struct queue *queue, struct output *output) {
+    if (output->way != 0) {
+        return;
+    }
     uint32_t list = queue->ways[pe->unit], number = core->list_first[list];
-    output->way = 1;
+    output->way = 1 + WORDS_OF_WAY * number;
     if (!queue->is_static || !is_quiet(queue, pe->unit) || core->list_first[list + 1] - number != 1) {
         return;
     }
@@ -323,66 +404,65 @@ static void find_output(struct core *core, const struct pe *pe, const struct que
         !core->tiles[to->tile].is_border) {
         struct input *input = &inputs_of(to)[core->queue_place[way->queue]];
         bool is_other = input->path != NULL && input->path->origin != origin_by(way, pe, queue);
-        output->way = 1 + number;
         output->behind = (uint32_t)((char *)input - (char *)to);
         output->to = is_other ? NULL : input;
     }
 }
 
-int send_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
-              uint32_t where, cycle *now) {
+cycle send_move(struct core *core, struct pe *pe, const struct instruction *by, int64_t *registers, cycle issued) {
+    const struct application *application = by->slot.application;
     const struct operation *operation = application->operation;
     const struct descriptor *from = (const struct descriptor *)(void *)operand_at(application, registers, 1);
-    const bool is_async = operation->is_async;
     const uint32_t count = from->extents[0];
     struct output *output = part_at(pe, application->at.output);
-    struct resource *queue = part_at(pe, application->at.queue), *thread = part_at(pe, application->at.thread);
-    cycle issued = *now, rate = operation->plain_rate;
-    if (core->is_observed || from->plain != application->plain[1] || count == 0 || core->at_work) {
-        return NOT_QUICK;
+    if (core->is_observed || from->plain != application->plain[1] || count == 0 ||
+        !are_both_free(pe, application, issued)) {
+        return -NOT_QUICK;
     }
-    if (output->way == 0) {
+    if (output->to == NULL) {
         find_output(core, pe, application->queue, output);
+        if (output->to == NULL) {
+            return -NOT_QUICK;
+        }
     }
     struct input *input = output->to;
-    if (input == NULL || queue->ends > issued || (is_async && thread->ends > issued)) {
-        return NOT_QUICK;
-    }
-    const uint8_t size = (uint8_t)application->steps[1];
     const uint8_t *at = pe->memory + 2 * (int64_t)from->address;
-    struct move_times times = times_of(application, issued, count);
-    struct resource use = {.user = user_in(application->user, pe)};
+    struct move_times times = times_from(application, issued + application->before, count);
     bool waits = false;
     if (input->form == SHORT_RECEIVE) {
-        if (!move_now(core, pe, application->queue, output, at, count, size, rate, &times)) {
-            return NOT_QUICK;
+        if (!move_now(core, pe, application, output, at, count, &times)) {
+            return -NOT_QUICK;
         }
         settle_credits(core);
-    } else if (input->form == SPELLED_OUT && input->first == NULL && input->waiting == NULL &&
-               !is_waited_for(input)) {
-        waits = leave_in_short(core, pe, application, output, at, count, size, where, rate, &times);
+    } else if (input->form == SPELLED_OUT && input->first == NULL && input->waiting == NULL && !is_waited_for(input)) {
+        waits = leave_in_short(core, pe, by, output, at, count, &times);
     } else {
-        return NOT_QUICK;
+        return -NOT_QUICK;
     }
     core->wavelets += count;
-    use.ends = waits ? open_since(issued) : times.end;
-    *queue = use;
-    if (is_async) {
-        *thread = use;
-        *now = issued + core->timing.async_issue;
-        if (!waits) {
-            signal_end(core, pe, operation, use.ends, false);
-        }
-    } else if (!waits) {
-        *now = use.ends;
+    use_both(pe, application, waits ? open_since(issued) : times.end);
+    if (operation->is_async && !waits) {
+        signal_move(core, pe, operation, times.end);
     }
     if (has_failed(core)) {
-        return WENT_WRONG;
+        return -WENT_WRONG;
     }
-    return waits && !is_async ? WAITS : DONE_NOW;
+    return operation->is_async ? issued + core->timing.async_issue : waits ? -WAITS : times.end;
 }
 
 /* Preparation */
+
+/* Notes where a receive puts what comes, if the code says it; returns false if that is for others. */
+static bool note_destination(struct application *application) {
+    if (application->places[0].in_frame != 0) {
+        return true;
+    }
+    const struct descriptor *walk = (const struct descriptor *)(void *)operand_at(application, NULL, 0);
+    application->is_fixed = true;
+    application->fixed.at[0] = 2 * (uint32_t)walk->address;
+    application->fixed.count = application->count < walk->extents[0] ? application->count : walk->extents[0];
+    return walk->plain == application->plain[0] && application->fixed.count > 0;
+}
 
 /* Finds the queues of moves that the code names, and leaves those to the other ways that these moves cannot have. */
 void prepare_moves(struct core *core) {
@@ -397,7 +477,8 @@ void prepare_moves(struct core *core) {
         uint32_t place = core->queue_place[stream->row];
         application->queue = &class->queues[place];
         application->place = place;
-        application->thread = class->queue_count + application->operation->thread;
+        bool is_async = application->operation->is_async;
+        application->thread = is_async ? class->queue_count + application->operation->thread : place;
         const struct parts *parts = &class->parts;
         application->at.queue = parts->resources + place * (uint32_t)sizeof(struct resource);
         application->at.thread = parts->resources + application->thread * (uint32_t)sizeof(struct resource);
@@ -405,14 +486,14 @@ void prepare_moves(struct core *core) {
         application->at.output =
             sends ? parts->outputs + (place - class->input_count) * (uint32_t)sizeof(struct output) : 0;
         application->count = stream->extents[0];
-        application->number = (uint32_t)k;
         application->user = user_without_task(class, application->operation);
         const struct operation *operation = application->operation;
         application->before = core->timing.inject + (operation->is_async ? 0 : core->timing.send_setup);
         application->behind = operation->plain_rate - (operation->is_async ? 0 : core->timing.inject);
+        application->tail = application->behind > 0 ? application->behind : 0;
         bool fits = sends ? !application->queue->is_input
                           : application->queue->is_taskless && stream->extents[0] != ENDLESS_EXTENT;
-        if (stream->plain != PLAIN_RUN || !fits) {
+        if (stream->plain != PLAIN_RUN || !fits || (!sends && !note_destination(application))) {
             application->form = OTHER_WAY;
         }
     }

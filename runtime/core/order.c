@@ -12,9 +12,6 @@
 #include "priorities.h"
 #include "races.h"
 
-/* A function that is called less often than the one that calls it is worked through, which then has more registers. */
-#define SELDOM __attribute__((noinline))
-
 bool is_earlier(const struct event *a, const struct event *b) {
     return a->time != b->time ? a->time < b->time : a->key != b->key ? a->key < b->key : a->number < b->number;
 }
@@ -524,7 +521,7 @@ static void visit(struct core *core, struct pe *pe) {
         core->frame = (struct frame *)(core->stack + frame);
         if (pe->stopped) {
             const struct instruction *applied = core->frame->pc - 1;
-            if (applied->b != NO_REGISTER) {
+            if (result_of(applied) != NO_REGISTER) {
                 registers_of(core->frame)[applied->b] = 0;
             }
             pe->stopped = false;

@@ -75,35 +75,12 @@ void pool_free_all(struct pool *pool) {
     free(pool->chunks);
 }
 
-/* Blocks that are free keep the next one in the place of their words. */
-static struct payload **next_payload(struct payload *payload) { return (struct payload **)payload->words; }
-
-/* Returns the smallest class of which blocks have so many words: 4 << class. */
-static uint32_t payload_class(uint64_t words) {
-    return words <= 4 ? 0 : 62 - (uint32_t)__builtin_clzll(words - 1);
-}
-
-struct payload *payload_take(struct core *core, uint64_t words) {
-    uint32_t class = payload_class(words);
-    struct payload *found;
+/* Makes a block of a class, and takes it. */
+struct payload *payload_make(struct core *core, uint32_t class) {
     assert(class < PAYLOAD_CLASSES);
-    if (core->payloads[class] != NULL) {
-        found = core->payloads[class];
-        core->payloads[class] = *next_payload(found);
-    } else {
-        grow(core, (void **)&core->blocks, &core->block_room, core->block_count + 1, sizeof found);
-        found = checked(core, is_failing(core) ? NULL : malloc(sizeof *found + ((uint64_t)16 << class)));
-        found->room = class;
-        core->blocks[core->block_count++] = found;
-    }
-    found->references = 1;
-    return found;
-}
-
-void payload_drop(struct core *core, struct payload *payload) {
-    assert(payload->references > 0);
-    if (--payload->references == 0) {
-        *next_payload(payload) = core->payloads[payload->room];
-        core->payloads[payload->room] = payload;
-    }
+    grow(core, (void **)&core->blocks, &core->block_room, core->block_count + 1, sizeof(struct payload *));
+    struct payload *made = checked(core, is_failing(core) ? NULL : malloc(sizeof *made + ((uint64_t)16 << class)));
+    *made = (struct payload){.references = 1, .room = class};
+    core->blocks[core->block_count++] = made;
+    return made;
 }

@@ -3,10 +3,17 @@
 #include "partitions.h"
 #include "races.h"
 
+/* Returns where a receive in short puts what comes. */
+static const struct descriptor *destination_of(const struct short_move *move) {
+    return move->payload != NULL
+               ? (const struct descriptor *)(void *)move->payload->words
+               : (const struct descriptor *)(void *)operand_at(application_of(move), NULL, 0);
+}
+
 /* Opens the receive that has waited in short. */
 static struct open *spell_receive(struct core *core, struct pe *pe, const struct input *input) {
     const struct short_move *move = &input->move;
-    const struct application *application = application_of(core, move);
+    const struct application *application = application_of(move);
     const struct operation *operation = application->operation;
     struct open *open = pool_take(core, &core->opens);
     memset(open, 0, offsetof(struct open, operands));
@@ -22,9 +29,9 @@ static struct open *spell_receive(struct core *core, struct pe *pe, const struct
     open->signals_end = operation->is_async && operation->has_completion;
     open->source[0] = 1;
     open->queue[0] = application->place;
-    open->where = move->where;
+    open->where = source_of_move(move->by);
     open->task = task_row(pe, input->task);
-    open->operands[0].descriptor = *destination_of(core, move);
+    open->operands[0].descriptor = *destination_of(move);
     open->operands[0].is_number = false;
     open->operands[1].descriptor = *(const struct descriptor *)(void *)operand_at(application, NULL, 1);
     open->operands[1].is_number = false;
@@ -38,13 +45,13 @@ static struct open *spell_receive(struct core *core, struct pe *pe, const struct
 static struct path *path_of_wavelets(struct core *core, struct input *input) {
     const struct short_move *move = &input->move;
     const struct way *way = way_of(core, input);
-    return path_at(core, input, way, origin_by(way, move->from, application_of(core, move)->queue));
+    return path_at(core, input, way, origin_by(way, move->from, application_of(move)->queue));
 }
 
 /* Makes a run of the wavelets that have waited in short. */
 static struct run *spell_wavelets(struct core *core, struct input *input) {
     const struct short_move *move = &input->move;
-    const struct application *application = application_of(core, move);
+    const struct application *application = application_of(move);
     struct path *path = path_of_wavelets(core, input);
     struct run *run = pool_take(core, &core->runs);
     uint8_t size = (uint8_t)application->steps[1];
@@ -58,15 +65,16 @@ static struct run *spell_wavelets(struct core *core, struct input *input) {
 /* Makes the record of a send that waits for room, and has been counted as such. */
 static struct send *spell_send(struct core *core, struct input *input) {
     const struct short_move *move = &input->move;
-    const struct application *application = application_of(core, move);
+    const struct application *application = application_of(move);
     const struct operation *operation = application->operation;
     struct path *path = input->path;
     struct send *send = pool_take(core, &core->send_pool);
-    struct move_times times = times_behind(application, path->leaves, input->count);
-    *send = (struct send){.pe = move->from, .operation = operation, .where = move->where,
+    struct move_times times = times_in_short(input, way_of(core, input));
+    assert(times.leaves == path->leaves);
+    *send = (struct send){.pe = move->from, .operation = operation, .where = source_of_move(move->by),
                           .task = task_row(move->from, input->task), .count = input->count,
                           .queue = application->queue->number, .waiting = 1,
-                          .since = times.issued, .done = times.end, .tail = times.tail,
+                          .since = times.first - application->before, .done = times.end, .tail = application->tail,
                           .is_sync = !operation->is_async, .is_pooled = true, .is_claiming = true};
     assert(path->claims == NULL && path->pending == input->count && path->pending > path->capacity);
     send->claim = (struct claim){.send = send, .ahead = path->pending - path->capacity - 1, .is_own = true};
