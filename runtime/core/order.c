@@ -491,10 +491,10 @@ enum { MOST_FETCHED = 24 * LINE };
 #define FETCH(bytes_at, bytes, writes)                                                                                 \
     for (const char *from = (bytes_at), *end = from + ((bytes) < MOST_FETCHED ? (bytes) : MOST_FETCHED); from < end;   \
          from += 4 * LINE) {                                                                                           \
-        __builtin_prefetch(from, writes, 2);                                                                           \
-        __builtin_prefetch(from + LINE, writes, 2);                                                                    \
-        __builtin_prefetch(from + 2 * LINE, writes, 2);                                                                \
-        __builtin_prefetch(from + 3 * LINE, writes, 2);                                                                \
+        __builtin_prefetch(from, writes, 3);                                                                           \
+        __builtin_prefetch(from + LINE, writes, 3);                                                                    \
+        __builtin_prefetch(from + 2 * LINE, writes, 3);                                                                \
+        __builtin_prefetch(from + 3 * LINE, writes, 3);                                                                \
     }
 
 /* Fetches the state of the PE that is visited next, and the begin of its memory. */
