@@ -46,6 +46,7 @@ def _same(text: str) -> bool:
     return list(_tokens(IRLexer(Input(text, "t")))) == list(_tokens(MLIRLexer(Input(text, "t"))))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(4000))
 @given(st.lists(st.sampled_from(PIECES), max_size=8))
 def test_any_text_has_the_tokens_of_xdsl(pieces: list[str]) -> None:

@@ -43,6 +43,7 @@ def _compare(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert module is alone or (module is not None and alone is not None and module.is_structurally_equivalent(alone))
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("paths", BATCHES, ids=range(40))
 def test_texts_of_all_dialects(paths: Sequence[Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,6 +125,7 @@ def test_repeated_operations_are_read_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert count == 2  # that of the kernel, and these
 
 
+@pytest.mark.slow
 def test_a_long_line_takes_no_longer_than_its_length() -> None:
     """Looking for the ends of lines is limited: 4,000 operations on one line."""
     text = KERNEL.format(" ".join(f"%x{number} = arith.constant 1 : index" for number in range(4_000)))

@@ -262,6 +262,7 @@ def test_the_order_of_two_streams_decides(csl: Csl, capsys: pytest.CaptureFixtur
     assert "on PE (1, 0)" in lines[0]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("reader", CORRECT.values(), ids=CORRECT)
 def test_the_order_of_two_streams_does_not_decide(

@@ -142,6 +142,7 @@ def test_loops_of_tail_calls_are_emitted_once(csl: Csl) -> None:
     assert both(csl, text, 6).emitted_bodies == 1
 
 
+@pytest.mark.slow
 def test_results_of_calls_at_compile_time_keep_the_bits_of_floats(csl: Csl) -> None:
     """Zeros of both signs are equal, and are not the same argument."""
     text = """
@@ -249,6 +250,7 @@ def task(number: int, body: str) -> str:
     return f"task go{number}() void {{ {body} }} comptime {{ {bound} }}"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FRAGMENTS)
 def test_each_construct(csl: Csl, name: str) -> None:
     csl.write({"other.csl": OTHER})

@@ -426,6 +426,7 @@ def test_ptrcast(csl: Csl) -> None:
     assert result["wide"].tolist() == [0x00090001, 0x00040003]
 
 
+@pytest.mark.slow
 def test_field_is_assigned_to(csl: Csl) -> None:
     statements = 'var s = .{ .a = 10, .b = 1 };\n@field(s, "a") = 20;\n@comptime_print(s);'
     assert csl.comptime(statements) == ["{a = 20, b = 1}"]

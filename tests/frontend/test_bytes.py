@@ -276,6 +276,7 @@ def test_dsds_have_elements_of_16_or_32_bits(csl: Csl, declaration: str, message
         csl.refuses(text, f"{message}; convert the pointer with @ptrcast, for example to [*]u16")
 
 
+@pytest.mark.slow
 def test_a_32_bit_element_of_16_bit_words(csl: Csl, capsys: pytest.CaptureFixture[str]) -> None:
     """Arrays begin at a multiple of 4 bytes, so every other element does; the others are a warning, wherever known."""
     text = """

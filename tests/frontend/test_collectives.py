@@ -226,6 +226,7 @@ def test_every_root(operation: int, arch: str) -> None:
         run(5, 3, arch, {"x": [(operation, root, 4)], "y": [(operation, root % 3, 1)]})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.executors("reference")
 @pytest.mark.parametrize("operation", range(4))
@@ -361,6 +362,7 @@ def pe(call: str = "", module: str = ".dim_params = c2d_params.x", init: str = "
 GOOD_LAYOUT = plain(one_axis(COLORS + TASKS))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "module, message",
     [
@@ -387,6 +389,7 @@ def test_ids_that_memcpy_reserves(csl: Csl) -> None:
         csl.refuses(pe(module="«.dim_params = c2d_params.x"), what, layout)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "call, message",
     [

@@ -59,6 +59,7 @@ def test_the_right_side_of_and_is_not_evaluated_in_vain(csl: Csl) -> None:
     assert noted(csl, text)[:2] == [2, 3]
 
 
+@pytest.mark.slow
 def test_each_call_inside_itself_has_its_own_memory(csl: Csl) -> None:
     text = """
     var seed: i32 = 3;

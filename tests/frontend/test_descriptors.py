@@ -81,6 +81,7 @@ def expected(row: DsdOperation, scalars: frozenset[int], pointer: bool) -> list[
     return np.array(out).astype(kind).tolist()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("row", OPERATIONS.values(), ids=lambda row: row.name)
 def test_operations(csl: Csl, row: DsdOperation) -> None:
     text, exports = program(row, row.scalar_only, pointer=bool(row.scalar_only) and row.scalar_destination)
@@ -88,6 +89,7 @@ def test_operations(csl: Csl, row: DsdOperation) -> None:
     assert out.tolist() == expected(row, row.scalar_only, bool(row.scalar_only) and row.scalar_destination)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "row", [row for row in OPERATIONS.values() if row.scalar_sources - row.scalar_only], ids=lambda row: row.name
 )
@@ -168,6 +170,7 @@ def test_a_base_that_is_an_element_of_an_array(csl: Csl) -> None:
     assert "pe.csl:2:52: warning: by the manual '.base_address' of a mem4d_dsd points to an array (DSD-047)" in warning
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("descriptor", "numbers"), WALKS.values(), ids=WALKS)
 def test_walks(csl: Csl, descriptor: str, numbers: list[int]) -> None:
     """DSD-019, DSD-030, DSD-033, DSD-034, DSD-035, DSD-046, DSD-160, DSD-164, DSD-172, DSD-176."""

@@ -63,6 +63,7 @@ def run(csl: Csl, here: str, filter: str, arch: str, monkeypatch: pytest.MonkeyP
     return [value for value in on_both(program, monkeypatch, "got")[0][0][1] if value]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("here", "filter", "passing"),
     [
@@ -83,6 +84,7 @@ def test_a_program_changes_its_filter(
     assert run(csl, here, filter, arch, monkeypatch) == passing
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("here", "passing"),
     [

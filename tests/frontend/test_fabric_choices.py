@@ -89,6 +89,7 @@ def sent(csl: Csl, arch: str, statements: str, *, on: bool) -> list[int]:
     return result["out"].tolist()[:9]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("on", [False, True])

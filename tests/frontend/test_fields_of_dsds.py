@@ -61,6 +61,7 @@ def written(csl: Csl, fields: str, settings: str = "", type: str = "mem1d_dsd", 
     return np.flatnonzero(result["out"]).tolist()
 
 
+@pytest.mark.slow
 def test_fields_of_a_mem1d(csl: Csl) -> None:
     """DSD-006: each is known, and has its effect."""
     assert written(csl, ".base_address = &out, .extent = 3, .stride = 2, .offset = 4") == [4, 6, 8]

@@ -81,6 +81,7 @@ def program(csl: Csl, element: str, capacity: int, mode: str) -> loomir.Program:
     return csl.program(text, {"given": element, "out": element, "facts": "i16"}, functions)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("element", ["i16", "i32"])
 @pytest.mark.parametrize("mode", MODES)
 def test_against_a_model(csl: Csl, mode: str, element: str, monkeypatch: pytest.MonkeyPatch) -> None:

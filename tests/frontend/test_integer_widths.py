@@ -38,6 +38,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("type", TYPES)
 def test_arithmetic(csl: Csl, type: str) -> None:
     random = Random(type)

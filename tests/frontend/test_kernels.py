@@ -570,6 +570,7 @@ def test_wrong_arguments_of_the_fft(csl: Csl, old: str, new: str, message: str) 
     rejects(csl, layout, "", message, params={"N": "4", "WIDTH": "2"}, memcpy=True, channels=1)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),

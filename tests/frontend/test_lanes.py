@@ -102,6 +102,7 @@ USES = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("code", "classes"), USES.values(), ids=USES)
 def test_compile_time_uses_split_as_far_as_they_must(csl: Csl, code: str, classes: int) -> None:
     body = '@set_tile_code(x, y, "pe.csl", .{ .id = x * 3 + y, .x = x, .y = @as(u16, y) });'

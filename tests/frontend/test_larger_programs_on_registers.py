@@ -321,6 +321,7 @@ CASES["a register that one of two arms loads"].expected = {"out": arms()}
 CASES["more descriptors than registers around a call"].expected = {"m": sums()}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.slow

@@ -25,6 +25,7 @@ MATH = {
 POSITIVE = {"sqrt", "invsqrt", "log"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("type", ["f32", "f16"])
 @pytest.mark.parametrize("name", MATH)
 def test_math(csl: Csl, name: str, type: str) -> None:
@@ -293,6 +294,7 @@ def test_buffers_of_libraries_that_cannot_be(csl: Csl, imports: str, message: st
     csl.refuses(f"const one = {imports};", message)
 
 
+@pytest.mark.slow
 def test_code_of_a_library_has_the_place_of_the_call(csl: Csl) -> None:
     text = """
     const math = @import_module("<math>");

@@ -188,6 +188,8 @@ fn f() void { }
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "text",
     [

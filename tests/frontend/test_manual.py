@@ -118,6 +118,7 @@ WARNED = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("marked", "message", "better"), WARNED)
 @pytest.mark.slow
 def test_what_only_we_accept_is_warned_of(csl: Csl, marked: str, message: str, better: str) -> None:

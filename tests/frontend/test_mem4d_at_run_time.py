@@ -77,6 +77,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @ARCHES
 @pytest.mark.parametrize("case", CASES)
 def test_in_a_function(csl: Csl, arch: str, case: str) -> None:

@@ -105,6 +105,8 @@ def test_the_length_counts_elements_and_the_receiver_learns_it(csl: Csl) -> None
     assert simulator.get("done_count")[0, 1, 0] == 1
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("call", "done", "sent"),
     [
@@ -815,6 +817,7 @@ def test_one_import_with_two_pairs_of_queues(csl: Csl) -> None:
     csl.refuses(text, "<message_passing> is imported here and elsewhere with other queues", arch="wse3")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("color", [14, 15, 16, 17, 18])
 @pytest.mark.parametrize("use", ["route", "local route", "queue", "queue of another program"])
 def test_its_colors_serve_nothing_else(csl: Csl, use: str, color: int) -> None:

@@ -201,6 +201,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOM_STEP_LIMIT", "5000")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)

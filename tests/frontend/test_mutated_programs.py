@@ -89,6 +89,7 @@ def test_the_program_itself_works(csl: Csl) -> None:
     loomir.compile(csl.layout(LAYOUT, PE).module)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_mutated(csl: Csl, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes_in_functions(csl: Csl, name: str) -> None:
     statements, message = MISTAKES[name]

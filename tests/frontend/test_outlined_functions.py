@@ -82,6 +82,7 @@ def test_long_code_of_one_call_is_not_moved(csl: Csl) -> None:
     assert calls_in(compiled(csl, once)) == {"main": []}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statements", [SHORT, LONG])
 def test_it_does_the_same(csl: Csl, statements: int) -> None:
     out = csl.run(text(statements), {"out": "i16"})["out"]
@@ -113,6 +114,7 @@ fn main() void {{ {first} out[0] = slot(1); out[1] = slot(0); }}
     assert csl.run(pe, {"out": "i16"})["out"].tolist() == [11, 10]
 
 
+@pytest.mark.slow
 def test_long_functions_that_call_each_other_stand_once_for_each_entry(csl: Csl) -> None:
     """Phases that go back to what chose them are iterations in the function that is outlined, not in copies of it."""
     lines = "\n".join(f"  out[{k % 4}] = out[{k % 4}] * {k + 3} + phase;" for k in range(LONG))

@@ -108,12 +108,14 @@ def found(csl: Csl, capsys: pytest.CaptureFixture[str], program: programs.Progra
     return [each.replace(f"{csl.directory}/", "") for each in [*told, *capsys.readouterr().err.splitlines()]]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arch", ["wse3", "wse2"])
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_programs_are_silent(csl: Csl, capsys: pytest.CaptureFixture[str], name: str, arch: str) -> None:
     assert found(csl, capsys, RIGHT[name], RIGHT[name].text, arch) == []
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arch", ["wse3", "wse2"])
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_faults_are_named(csl: Csl, capsys: pytest.CaptureFixture[str], name: str, arch: str) -> None:

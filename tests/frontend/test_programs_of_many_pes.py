@@ -88,6 +88,7 @@ comptime {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_odd_even_sort(csl: Csl, arch: str) -> None:
     """A task that one completion activates and the other unblocks, in each phase again."""
@@ -239,6 +240,7 @@ comptime {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_jacobi_with_halos(csl: Csl, arch: str) -> None:
     """Eight operations at once from edited descriptors, boxes of a tile that read and write each other's rows."""
@@ -303,6 +305,7 @@ comptime {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_control_wavelets_through_a_fifo(csl: Csl, arch: str) -> None:
     """DSD-256, DSD-257: control wavelets keep their places among the data, and start control tasks behind the FIFO."""

@@ -145,6 +145,7 @@ STAGE_CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "arch"), [(name, arch) for name, case in STAGE_CASES.items() for arch in case[0]])
 @pytest.mark.one_in(2)
 def test_stages_with_fifos(csl: Csl, capsys: pytest.CaptureFixture[str], name: str, arch: str) -> None:
@@ -304,6 +305,7 @@ comptime {
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("arch", "config", "ut", "fills"),
     [
@@ -413,6 +415,8 @@ comptime {
 """
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("order", ["given", "none"])
 def test_halos_on_chosen_microthreads(csl: Csl, capsys: pytest.CaptureFixture[str], order: str) -> None:
     """Jacobi steps on 3 x 3 PEs: eight operations at once on eight microthreads, others in every second step (DSD-224)."""

@@ -734,6 +734,7 @@ def check(csl: Csl, case: Case, arch: str, monkeypatch: pytest.MonkeyPatch) -> N
             assert found.tolist() == np.array([*np.ravel(expected)], NUMPY[case.types[name]]).tolist(), (executor, name)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_programs(csl: Csl, case: Case, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -846,6 +847,7 @@ LARGE = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("case", LARGE.values(), ids=LARGE)
 @pytest.mark.slow
@@ -934,6 +936,7 @@ fn main() void {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_loads_before_a_loop_of_a_program_in_csl(csl: Csl, arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """DSR-004: all but the row that changes is loaded once, what the asynchronous operation takes included."""

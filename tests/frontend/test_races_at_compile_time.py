@@ -140,6 +140,7 @@ def found_in_run(program: loomir.Program, capsys: pytest.CaptureFixture[str]) ->
     return [line for line in told if re.search("is asynchronous|unblock_cmd_stream", line)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("name", ROWS)
 def test_is_found(csl: Csl, capsys: pytest.CaptureFixture[str], name: str, arch: str) -> None:
@@ -171,6 +172,7 @@ RIGHT = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_programs_are_silent(csl: Csl, capsys: pytest.CaptureFixture[str], name: str, arch: str) -> None:
@@ -261,6 +263,7 @@ def _bodies(draw: st.DrawFn, depth: int = 0, is_dead: bool = False) -> list[str]
     return lines
 
 
+@pytest.mark.slow
 @given(main=_bodies(), other=_bodies(2), touch=_bodies(2))
 @settings(
     max_examples=examples(300, seldom=True),

@@ -183,6 +183,7 @@ TAIL: dict[str, tuple[str, list[int]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "expected"), TAIL.values(), ids=TAIL)
 def test_tail_calls(csl: Csl, code: str, expected: list[int]) -> None:
@@ -196,6 +197,7 @@ def test_tail_calls(csl: Csl, code: str, expected: list[int]) -> None:
     assert csl.run(text, {"out": "i32"})["out"].tolist() == expected
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("code", [code for code, _ in TAIL.values()], ids=TAIL)
 def test_no_tail_call_is_left(csl: Csl, code: str) -> None:
     program = compiled(
@@ -247,6 +249,7 @@ def many_functions(n: int) -> int:
     return total
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("declarations", "code", "expected"), DEEP.values(), ids=DEEP)
 def test_constant_depth(csl: Csl, declarations: str, code: str, expected: int) -> None:
@@ -556,6 +559,7 @@ def test_random_tail_calls(
     assert csl.run(text, {"out": "i32"})["out"].tolist() == expected, text
 
 
+@pytest.mark.slow
 def test_functions_that_all_go_on_with_each_other_are_one_loop(csl: Csl) -> None:
     """Each of the functions leads back to each: loops inside loops would be more than can be emitted."""
     count = 9

@@ -32,6 +32,7 @@ def call(row: Row, count: int) -> str:
     return f"{row.names[0]}({', '.join(['0'] * count)})"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.names[0])
 def test_other_numbers_of_arguments_are_refused(csl: Csl, row: Row) -> None:
     for count in range(6):

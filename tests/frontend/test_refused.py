@@ -518,6 +518,7 @@ ELSEWHERE = {"DSR-046", "DSR-047"}
 """Rules that a warning reports (AMB-34), tested in test_fifos_and_registers.py."""
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("rule", REFUSED)
 def test_refused(csl: Csl, rule: str) -> None:
     """The one error is at the mistake."""

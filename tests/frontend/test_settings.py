@@ -120,6 +120,7 @@ TWO = """
 """
 
 
+@pytest.mark.one_in(2)
 @ARCHITECTURES
 @pytest.mark.parametrize(
     ("set", "order"),

@@ -54,6 +54,7 @@ def mode(name: str) -> str:
     return f", .simd_mode = .{{ .{name} = true }}"
 
 
+@pytest.mark.one_in(2)
 @ARCHES
 @pytest.mark.parametrize("name", [*PACKED, "simd_off"])
 @pytest.mark.parametrize("receive_first", [True, False])
@@ -135,6 +136,7 @@ def test_the_high_half_of_an_odd_end_is_zero(csl: Csl, arch: str) -> None:
     assert words.get("words")[0, 0, 1] == VALUES[2]
 
 
+@pytest.mark.one_in(4)
 @ARCHES
 @pytest.mark.parametrize("executor", ["core", "reference"])
 @pytest.mark.parametrize("name", PACKED)
@@ -190,6 +192,7 @@ comptime {
 """
 
 
+@pytest.mark.one_in(4)
 @ARCHES
 @pytest.mark.parametrize("executor", ["core", "reference"])
 @pytest.mark.parametrize("in_register", [False, True])

@@ -493,6 +493,7 @@ const from = @get_dsr(dsr_src1, 2);
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("format", ["f16", "bf16"])
 @pytest.mark.parametrize(
     ("sources", "expected"),

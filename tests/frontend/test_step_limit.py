@@ -47,6 +47,7 @@ LAYOUTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
 def test_an_endless_layout(csl: Csl, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOM_STEP_LIMIT", "5000")

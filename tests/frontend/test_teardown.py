@@ -187,6 +187,7 @@ def one_pe(csl: Csl, text: str, arch: str = "wse3") -> list[int]:
         return on_both(program, patch, "out", (1,))[0][0][0]
 
 
+@pytest.mark.slow
 @ARCHITECTURES
 def test_registers_of_a_color(csl: Csl, arch: str) -> None:
     """@get_config, @set_config, a pointer and <tile_config> see one register: RAMP to RAMP, then EAST to WEST too."""
@@ -257,6 +258,8 @@ def test_a_task_of_the_program_for_teardowns(csl: Csl) -> None:
     assert one_pe(csl, ONE + text)[:3] == [1 << 2, 0, 1]
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("executor", ["reference", "core"])
 @pytest.mark.parametrize(
     ("text", "message"),

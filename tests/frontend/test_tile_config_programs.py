@@ -224,6 +224,7 @@ def test_a_router_takes_off_a_command_that_does_nothing(csl: Csl, arch: str, mon
     assert [values[:3] for values in got] == [[0] * 3, [0] * 3, [1, 2, 3], [4, 5, 6]]
 
 
+@pytest.mark.one_in(2)
 @ARCHITECTURES
 @pytest.mark.parametrize("mode", ["RING_MODE", "NO_RING_MODE"])
 @pytest.mark.slow
@@ -812,6 +813,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("executor", ["reference", "core"])
 @pytest.mark.parametrize(("arch", "statement", "message"), MISTAKES)
 @pytest.mark.slow
@@ -829,6 +831,7 @@ def refused(csl: Csl, text: str, message: str, arch: str, executor: str, monkeyp
         assert message in str(caught.value) and "pe.csl:" in str(caught.value).splitlines()[0]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("executor", ["reference", "core"])
 @pytest.mark.parametrize("changes", ["", "comptime { @set_teardown_handler(nothing, c5); }"])
 @pytest.mark.slow

@@ -150,6 +150,7 @@ REFUSED_CONSTANTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("declaration", "message"), REFUSED_CONSTANTS)
 def test_refuses_constants(csl: Csl, declaration: str, message: str) -> None:
     csl.refuses(f"{DECLARATIONS}\nconst {declaration};\ncomptime {{ _ = x; }}", message)

@@ -88,6 +88,7 @@ def told(
     return text, found[0]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize(("main", "message"), FAULTS.values(), ids=FAULTS)
 def test_what_nothing_has_written_is_read(
@@ -105,6 +106,7 @@ def test_what_nothing_has_written_is_read(
     assert lines[0].endswith("write it before, or give the variable a value, such as @zeros")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 def test_what_nothing_has_written_is_added_to(
     csl: Csl, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arch: str

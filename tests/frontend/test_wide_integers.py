@@ -52,6 +52,7 @@ def pairs_of(type: str) -> list[tuple[int, int]]:
     return [(wrapped(type, a), wrapped(type, b) or 1) for a, b in drawn]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.slow
 def test_arithmetic(csl: Csl, type: str) -> None:
@@ -277,6 +278,7 @@ CONSTANT = "arith.constant"
 BOUND = "comptime { @bind_local_task(t, @get_local_task_id(9)); }"
 
 
+@pytest.mark.slow
 def test_the_host_sees_words(csl: Csl) -> None:
     text = "var a = [2]u128 { 7, 1 << 100 }; var b = [2]i96 { -1, 1 << 90 };"
     text += "fn main() void { a[0] += a[1]; b[1] = -b[1]; }"

@@ -55,6 +55,7 @@ def double(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("type", "dtype"),
     [
@@ -206,6 +207,7 @@ def test_blocks_keep_apart() -> None:
         assert not result.findings
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ["eager", "prompt"])
 @pytest.mark.parametrize("arch", ["ideal", "a2a3"])
@@ -287,6 +289,7 @@ def test_who_waits_for_the_other_core(tmp_path: Path) -> None:
     assert "circle" not in str(raised.value)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ["eager", "prompt"])
 @pytest.mark.parametrize(("slots", "frees_first", "told"), [(4, True, False), (1, True, False), (1, False, True)])
@@ -394,6 +397,8 @@ func.func @part(%source: !pto.ptr<f32>, %rows: index, %offset: index, %row: inde
 """Numbers that are known when it runs: where a partition and a subview begin, how many rows are valid."""
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [

@@ -140,6 +140,7 @@ def kernel(before: str, chip: str) -> str:
     }}"""
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("before", TYPES)
 @pytest.mark.parametrize("chip", ("a2a3", "a5"))

@@ -125,6 +125,7 @@ def test_a5_has_flags_of_the_second_vector_core(second: int) -> None:
             pto.run(kernels, arch="a5", arguments=values)
 
 
+@pytest.mark.slow
 def test_a_set_is_missing() -> None:
     kernels = _module("a2a3", cube=_set("3"), vector=_wait("3") + _wait("3"))
     said = (

@@ -186,6 +186,7 @@ def test_races(parts: Sequence[str]) -> None:
                for finding in result.findings)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_wait_for_less_than_all_signals() -> None:
     """Device 0 gets parts of two others and waits for one signal: which part has come, nobody knows."""
     arguments = (
@@ -280,12 +281,14 @@ def test_back_pressure(waits_for: int, slots_free: int, codes: set[str]) -> None
         assert all((result.arrays["twice"][device] == 2 * values["x"][device - 1]).all() for device in range(DEVICES))
 
 
+@pytest.mark.slow
 def test_a_missing_signal() -> None:
     with pytest.raises(Deadlock, match=r"device 0 block 0 AIV0.*waits for a signal .*which is 0 where it is compared"):
         pto.run(_ring(_put("next", "x"), _await("signal", "wanted"), DOUBLE), devices=DEVICES,
                 arguments=_ring_values())  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("how", "first", "wanted", "waits"),
     [
@@ -452,6 +455,7 @@ module attributes {pto.target_arch = "a5"} {
     assert result.arrays["scales"].tolist() == [[0.5] * 3, [-1.5] * 3]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("changed", "devices", "message"),
     [

@@ -319,6 +319,7 @@ def program(kind: str) -> tuple[pto.Program, list[PtoTileOperation]]:
     return pto.Program(text, check=False), rows
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_operation(monkeypatch: pytest.MonkeyPatch, kind: str, shape: tuple[int, int]) -> None:

@@ -151,6 +151,7 @@ def test_planted_faults(case: Case, fault: Fault) -> None:
     assert fault.code in found, found
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", ["a5", "a2a3"])
 @pytest.mark.parametrize("fault", BLOCKS, ids=[fault.name for fault in BLOCKS])

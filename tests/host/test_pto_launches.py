@@ -39,6 +39,7 @@ def text_of(*, on_module: bool) -> str:
     return NUMBERS.replace("ON_MODULE", module).replace("ON_FUNCTION", function)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_module", [False, True])
 def test_each_core_has_its_numbers(on_module: bool) -> None:
     """Blocks count from 0, and the vector cores of each; a module may name the core of its kernels."""

@@ -77,6 +77,7 @@ def run(
 # Triangles
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("diagonal", "kind"), ((0, np.float32), (3, np.int16), (-2, np.uint32), (40, np.float16), (-40, np.int32))
 )
@@ -109,6 +110,8 @@ def test_philox_of_the_paper() -> None:
     assert philox((1 << 128) - 1, [0xFFFF_FFFF] * 2, 10) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("shape", "step"), (((3, 256), 64), ((2, 300), 64 + 44), ((3, 21), 21)))
 @pytest.mark.parametrize(
     ("rounds", "words"), ((7, (5, 0, 0, 9)), (10, (0xFFFF_FFF0, 0xFFFF_FFFF, 0xFFFF_FFFF, 0x8000_0000)))
@@ -133,6 +136,7 @@ def test_random_numbers(
 # The larger of two, and its index
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ("tpartargmax", "tpartargmin"))
 @pytest.mark.parametrize("into", ("out", "a", "b"))
 def test_larger_and_its_index(monkeypatch: pytest.MonkeyPatch, name: str, into: str) -> None:
@@ -203,6 +207,7 @@ def histogram_case(kind: type[Any], byte: int) -> tuple[Any, Any]:
     return numbers, np.repeat(CHANCE.integers(0, 3, (max(3 - byte, 1), 1)), 40, axis=1).astype(np.uint8)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("kind", "byte"), ((np.uint16, 0), (np.uint16, 1), (np.uint32, 0), (np.uint32, 1), (np.uint32, 2), (np.uint32, 3))
 )
@@ -229,6 +234,7 @@ def test_counted_bytes(monkeypatch: pytest.MonkeyPatch, kind: type[Any], byte: i
 TABLE = CHANCE.normal(size=(9, 8)).astype(np.float32)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("atomic", "kind"),
     (("none", np.float32), ("add", np.float32), ("add", np.int32), ("max", np.float32), ("min", np.int32)),
@@ -269,6 +275,7 @@ def pairs(values: Any, first: int) -> Any:
     return words.reshape(1, -1).view(np.float32)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("lengths", ((8, 12), (16, 4, 8), (4, 8, 12, 16)))
 @pytest.mark.parametrize("seed", range(2))
 def test_merging_stops_where_a_list_ends(monkeypatch: pytest.MonkeyPatch, lengths: tuple[int, ...], seed: int) -> None:

@@ -92,6 +92,8 @@ module attributes {{pto.target_arch = "{chip}"}} {{
 """
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("split", [UP_DOWN_ODD, LEFT_RIGHT_ODD])
 @pytest.mark.parametrize("arch", ["ideal", "a2a3"])
 def test_vector_cores_share_an_odd_number(split: int, arch: Any) -> None:

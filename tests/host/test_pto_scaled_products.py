@@ -102,6 +102,8 @@ def product(given: dict[str, Any]) -> Any:
     return (given["a"].astype(float) * of_a) @ (given["b"].astype(float) * of_b)
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rows", (M, 1))
 @pytest.mark.parametrize("kind", ("plain", "acc", "bias"))
 def test_scaled_products(monkeypatch: pytest.MonkeyPatch, kind: str, rows: int) -> None:
@@ -114,6 +116,7 @@ def test_scaled_products(monkeypatch: pytest.MonkeyPatch, kind: str, rows: int) 
     np.testing.assert_allclose(found[0], wanted, rtol=1e-4, atol=1e-3 * np.abs(wanted).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", (M, 1))
 def test_scales_in_boxes(rows: int) -> None:
     """Tensors of scales that state no layout have boxes of 16 x 2; A has none where it is one row."""
@@ -169,6 +172,8 @@ def numbers(pairs: Any, kind: str, along: int) -> Any:
     return np.where(both & 8, -1.0, 1.0) * np.array(MAGNITUDES[kind])[both & 7]
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("rows", (M, 1))
 @pytest.mark.parametrize("kinds", (("!pto.f4E2M1x2", "!pto.f4E1M2x2"), ("!pto.f4E1M2x2", "!pto.f4E2M1x2")))
 def test_products_of_pairs(monkeypatch: pytest.MonkeyPatch, kinds: tuple[str, str], rows: int) -> None:

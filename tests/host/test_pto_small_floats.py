@@ -107,6 +107,8 @@ SPECIAL = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("mode", ("RINT", "ROUND", "TRUNC", "FLOOR", "CEIL"))
 @pytest.mark.parametrize("kind", (E2M1, E1M2))
 def test_conversions_to_4_bits(monkeypatch: pytest.MonkeyPatch, kind: str, mode: str) -> None:
@@ -189,6 +191,8 @@ def mixed(shape: tuple[int, int], kind: Any) -> Any:
     return numbers
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("axis", (0, 1))
 @pytest.mark.parametrize("alg", ("ocp", "nv"))
 @pytest.mark.parametrize(("quant", "kind"), (("MXFP8", np.float32), ("MXFP8", BF16), ("MXFP8", np.float16),
@@ -267,6 +271,7 @@ def test_scales_in_the_order_of_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(run(monkeypatch, body, tiles)["out"], wanted)
 
 
+@pytest.mark.slow
 def test_scales_of_columns_in_the_order_of_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     source = CHANCE.integers(0, 256, (4, 64)).astype(np.uint8)
     tiles = {"a": Tile(source), "out": Tile(np.zeros((1, 256), np.uint8), more=", slayout=row_major")}

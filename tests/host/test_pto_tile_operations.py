@@ -338,6 +338,7 @@ CASES: dict[str, tuple[str, Any, Any, Any, Callable[[], Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CASES)
 def test_operations_against_numpy(name: str) -> None:
     body, a, b, out, wanted = CASES[name]

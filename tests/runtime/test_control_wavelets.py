@@ -124,6 +124,7 @@ def test_two_arguments():
     assert (engine.read_symbol("got")[:, 1] == [12, 7]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_blocked_queue_keeps_control_wavelets(target: str):
     name = "@c" if target == "wse2" else "@west"

@@ -102,6 +102,7 @@ def test_at_the_limits_of_python(tmp_path: Path, depth: int) -> None:
     assert simulator.get("out").ravel().tolist() == [8]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "message"),
     [

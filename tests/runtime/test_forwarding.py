@@ -82,6 +82,7 @@ CASES = st.tuples(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(CASES)
 def test_a_slow_receiver_holds_back_who_passes_on_and_who_sends(
@@ -184,6 +185,7 @@ def packing(sends: list[tuple[int, int]], count: int, late: int, action: str) ->
     }}"""
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 8), st.integers(1, 9)), min_size=1, max_size=6),

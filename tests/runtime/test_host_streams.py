@@ -82,6 +82,7 @@ def test_an_endless_operation_serves_every_run(target: str):
         assert (engine.receive("out", 0, 0, WIDTH, HEIGHT, 5) == words(5, start) + 1000).all()
 
 
+@pytest.mark.slow
 def test_sixteen_bit_wavelets_have_an_empty_upper_half():
     engine = machine(program("wse3", DOUBLE))
     engine.send("in", 0, 0, 1, 1, np.full((1, 1, 1), 0x1234FFFF, np.uint32))

@@ -154,6 +154,7 @@ def shared(
     return log, ends
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(st.sampled_from(["wse2", "wse3"]), MANY, st.integers(0, 60))
 def test_senders_share_the_words_of_the_queue(

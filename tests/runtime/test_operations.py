@@ -199,6 +199,7 @@ def cases(draw, name: str, half: str = "f16"):
     return draw(walks(destination, room)), sources
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_operation_on_memory(name: str) -> None:
     """DSD-001, DSD-017, DSD-018, DSD-045: every operation over walks of one to four dimensions, any stride."""

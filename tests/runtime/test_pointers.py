@@ -389,6 +389,7 @@ STREAM = "%d = dsd.mem1d %v extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !dsd.me
 AWAY = "%d = dsd.mem1d %v at %k extent 3 : memref<?xf32>\ndsd.fmovs %d, %c : !dsd.mem1d<f32>, f32"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("width", "height"), GRIDS)
 @pytest.mark.parametrize(
     ("access", "pointer", "count", "message"),

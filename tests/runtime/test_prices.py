@@ -224,6 +224,7 @@ def clocks_of(sends: str, receives: str, prices: dict[str, Any]) -> list[int]:
     return machine.clocks.ravel().tolist()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("sends", "receives", "name"), SETUPS)
 @pytest.mark.slow
 def test_operations_on_registers_alone_have_a_setup_of_their_own(sends: str, receives: str, name: str) -> None:

@@ -716,6 +716,7 @@ def test_queues_that_registers_read_keep_their_color(target: str, tmp_path: Path
     assert "@initialize_queue(in, .{ .color = c });" in (tmp_path / "receiver.csl").read_text()
 
 
+@pytest.mark.slow
 def test_conversions_of_prints(tmp_path: Path) -> None:
     body = """
       %n = arith.constant 40000 : i16

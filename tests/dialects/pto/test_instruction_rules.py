@@ -435,6 +435,7 @@ CASES.extend([
 ])  # fmt: skip
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "types", "attributes", "wrong"), CASES)
 def test_rules_of_types_and_attributes(name: str, types: str, attributes: str, wrong: dict[str, str]) -> None:
     """A right operation verifies; each edit of it gives upstream's message."""

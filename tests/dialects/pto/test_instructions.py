@@ -140,6 +140,7 @@ def printed(module: ModuleOp) -> str:
     return stream.getvalue()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "least"])
 @pytest.mark.slow
 def test_instructions_are_read_as_they_are_printed(whole: bool) -> None:

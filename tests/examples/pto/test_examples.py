@@ -231,6 +231,7 @@ def first_numbers(name: str, arch: Arch, order: str | None = None) -> tuple[list
     return list(result.arrays["out"].reshape(-1, 256)[:, 0]), {finding.code for finding in result.findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arch", "code"),
     [

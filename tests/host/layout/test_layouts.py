@@ -440,6 +440,7 @@ def test_colors_are_allocated_if_that_is_possible(colors: int, nets: list[tuple[
             drawing.lay_out(fabric)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(st.sets(st.integers(0, 24), max_size=14), st.sampled_from(SIDES), st.sampled_from(SIDES))
 def test_a_link_has_a_path_if_there_is_one(walls: set[int], leaves: str, enters: str) -> None:

@@ -222,6 +222,7 @@ def test_stacks() -> None:
     assert ports["b"] == {"x": 6, "y": 3, "width": 2, "height": 2} and set(ports) == set(names)
 
 
+@pytest.mark.slow
 def test_the_last_place_counts() -> None:
     layout = make("wse3")
     a, b, c, d = (layout.create_code_region("store.csl", name, 2, 1) for name in "abcd")

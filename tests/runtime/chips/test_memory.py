@@ -94,9 +94,8 @@ RUNS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", RUNS)
-@pytest.mark.one_in(6)
 def test_every_allocation_may_fail(allocations: Allocations, name: str) -> None:
     run = RUNS[name]
 

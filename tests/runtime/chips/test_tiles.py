@@ -119,6 +119,7 @@ NOT_OF = {
 SIMPLE = [name for name, row in FUNCTIONS.items() if row.shape in ("elementwise", "row_reduction", "reshape")]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("function", "kind"),
     [

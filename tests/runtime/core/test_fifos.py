@@ -25,7 +25,7 @@ def features_of_the_core() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40, seldom=True), suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32 - 1))
 def test_random_programs_with_fifos(seed: int) -> None:
     program = random_exchange(Random(seed))

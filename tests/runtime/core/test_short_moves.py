@@ -148,6 +148,8 @@ def test_moves_meet(sent: list[int], received: list[int], is_async: bool, late: 
     assert disagreements(program(rows["sends"], rows["receives"], receives_first=late == "sends")) == []
 
 
+@pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("is_static", [True, False])
 @pytest.mark.parametrize("bits, other", [(16, 16), (16, 32), (32, 16)])
 def test_elements_of_other_sizes(bits: int, other: int, is_static: bool):
@@ -157,7 +159,7 @@ def test_elements_of_other_sizes(bits: int, other: int, is_static: bool):
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(240), deadline=None)
+@settings(max_examples=examples(240, seldom=True), deadline=None)
 @given(moves(COUNTS), moves(COUNTS), st.booleans())
 def test_random_moves(sent: list[Move], received: list[Move], receives_first: bool):
     assert disagreements(program(sent, received, receives_first)) == []

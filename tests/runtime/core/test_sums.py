@@ -159,7 +159,7 @@ def test_destinations_at_the_ends_of_a_buffer_and_beyond(launches: tuple[int, ..
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(240), deadline=None)
+@settings(max_examples=examples(240, seldom=True), deadline=None)
 @given(ANY, st.lists(ACCUMULATING, max_size=10), st.lists(ANY, max_size=2), st.integers(0, LENGTH - 2 * EXTENT))
 def test_random_sums(first: Operation, adding: list[Operation], others: list[Operation], place: int):
     assert disagreements(sums([first, *adding, *others], (place, place)), (False,)) == []
@@ -246,7 +246,7 @@ flow.fabric @chain target "wse3" grid 2 by 1 {{
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(120, seldom=True), deadline=None)
 @given(
     st.permutations(range(4)), st.lists(st.sampled_from([0, 0, 2, 9, 40]), min_size=4, max_size=4), st.integers(1, 4),
     st.sampled_from(["", "", "flow.unblock @t3", "flow.activate @t3"]),

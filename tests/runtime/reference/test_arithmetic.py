@@ -14,6 +14,7 @@ from .test_scalars import EDGES
 ROWS = [row for row in OPERATIONS.values() if row.function not in ("add_with_carry", "normalize")]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("format", [None, "bf16", "cb16"])
 @pytest.mark.parametrize("name", [row.name for row in ROWS])
 def test_one_element(name: str, format: str | None) -> None:

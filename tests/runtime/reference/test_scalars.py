@@ -59,6 +59,7 @@ def run(row: Scalar, operands: tuple[int, ...]) -> int:
     return bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["i1", "i8", "i16", "i32", "i64", "index", *FLOATS, "cb16"])
 @pytest.mark.one_in(2)
 def test_results(kind: str) -> None:

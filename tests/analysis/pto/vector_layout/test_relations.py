@@ -108,6 +108,7 @@ def test_preferred_conversions() -> None:
     assert preferred_conversion(vector(64, 16), vector(64, 16)) is None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("bits", [8, 16, 32])
 @pytest.mark.parametrize("groups", [1, 4, 8, 16])
 @pytest.mark.parametrize("size", [2, 4, 8, 16, 32, 64, 128, 256])
