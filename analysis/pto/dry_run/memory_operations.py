@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, ClassVar
@@ -31,8 +32,18 @@ from ....dialects.pto.memory import (
     SubViewOp,
     TReshapeOp,
 )
-from ....dialects.pto.tiles import TableOperation, TCvtOp, TileOperation, TLoadOp, TPrintOp, TStoreOp, is_product
+from ....dialects.pto.tiles import (
+    TableOperation,
+    TCvtOp,
+    TileOperation,
+    TLoadOp,
+    TMovOp,
+    TPrintOp,
+    TStoreOp,
+    is_product,
+)
 from ....dialects.pto.types import DYNAMIC, PtrType, TensorViewType, TileBufType, element_bytes
+from ....operations.pto_instructions.tiles import TABLE as TILES
 from .core_state import CoreState
 from .trace import Access, Kind, Problem
 from .values import Pointer, Tile, View, whole_boxes
@@ -43,6 +54,26 @@ _MADE_OF_NUMBERS = ("pto.tci", "pto.texpands")
 
 _GROUPS = "grpAxis"
 """The attribute of operations on groups of scales, whose further operands are for intermediate results."""
+
+
+_WITHOUT_READS = ("tget_scale_addr", "tprefetch")
+"""Instructions that ask for an address, or for nothing, of what stands in `ins`."""
+
+_NO_SCRATCH = "no_tmp"
+"""The attribute of a merge without a tile for intermediate results, which is the last one otherwise."""
+
+_OF_SCALAR_UNIT = frozenset({"tsetval", "tgetval"})
+"""Instructions that the scalar unit performs (`getPipe` of PTOAS)."""
+
+_UPDATED = frozenset({"taxpy"})
+"""Instructions that read what they write."""
+
+_ON_TILES = [
+    row.name
+    for row in TILES
+    if "'ins'" in row.text and "'outs'" in row.text and row.name not in ("mgather", "mscatter", *_WITHOUT_READS)
+]
+"""Instructions that read the tiles of `ins(...)` and write those of `outs(...)`."""
 
 
 class MemoryOperations(CoreState):
@@ -191,6 +222,10 @@ class MemoryOperations(CoreState):
         """Execute an operation that reads tiles, or a part of a tensor, and writes one."""
         destination = op.destination
         scratch = op.tmp if isinstance(op, TCvtOp) else op.scratch if isinstance(op, TableOperation) else None
+        if isinstance(op, TMovOp) and op.fp is not None:
+            factors = self.values.get(op.fp)
+            # In this memory it is a tile for intermediate results, with which scales are put into boxes.
+            scratch = op.fp if isinstance(factors, Tile) and factors.space is AddressSpace.VEC else None
         accesses: list[Access] = []
         contents: list[object] = [op.name]
         written = False
@@ -294,6 +329,42 @@ class MemoryOperations(CoreState):
         if isinstance(first, int) and not is_descending and (result.valid[0] == 1 or op.name == "pto.texpands"):
             self.memory.note_numbers(result, first, int(op.name == "pto.tci"))
 
+    def _instruction(self, op: InstructionOp) -> None:
+        """Execute an instruction that reads the tiles of `ins(...)` and writes those of `outs(...)`."""
+        outputs = op.row.text.partition("'outs'")[2]
+        accesses: list[Access] = []
+        contents: list[object] = [op.name]
+        written: list[Tile] = []
+        for name, operands in op.operand_groups.items():
+            is_written = re.search(rf"%{name}\b", outputs) is not None
+            for place, operand in enumerate(operands):
+                value = self.values.get(operand)
+                if not isinstance(value, Tile):
+                    contents.append(value)
+                    continue
+                if is_written:
+                    written.append(value)
+                if (is_written and op.row.name not in _UPDATED) or _is_scratch(op, name, place):
+                    continue
+                accesses.append(Access(self.memory.name(value), value.region(), False))
+                contents.append(self.memory.read(op, value, operand.name_hint))
+        accesses += [Access(self.memory.name(tile), tile.region(), True) for tile in written]
+        tiles = [value for operand in op.operands if isinstance(value := self.values.get(operand), Tile)]
+        if all(tile.space is AddressSpace.VEC for tile in tiles):
+            is_scalar = op.row.name in _OF_SCALAR_UNIT or (op.row.name == "tscatter" and self._scatters_one_by_one(op))
+            extents = tuple(n or 0 for n in written[0].valid) if written else ()
+            pipe = HardwarePipe.S if is_scalar else HardwarePipe.V
+            self._step(op, "compute", pipe, tuple(accesses), extents=extents, size=written[0].size if written else 4)
+        modes = (str(each) for _, each in sorted({**op.properties, **op.attributes}.items()))
+        for place, tile in enumerate(written):
+            self.memory.write(tile, None if None in contents else hash((*contents, *modes, place)))
+        for result in op.results:
+            self.values[result] = None
+
+    def _scatters_one_by_one(self, op: InstructionOp) -> bool:
+        """Return True for a scatter by indices on a2 and a3, which is a loop of the scalar unit."""
+        return op.attribute("maskPattern") is None and self.program.chip != "a5"
+
     def _indexed(self, op: InstructionOp) -> None:
         """Execute a gather from a tensor or a scatter into one: elements, or rows, whose indices a tile has."""
         writes = op.row.name == "mscatter"
@@ -304,6 +375,8 @@ class MemoryOperations(CoreState):
         for value, stores in ((tile, not writes), (places, False)):
             if isinstance(value, Tile):
                 accesses.append(Access(self.memory.name(value), value.region(), stores))
+                if not stores:
+                    self.memory.read(op, value, op.operand_groups["idx" if value is places else "src"][0].name_hint)
         if isinstance(view, View):
             # Where the indices are not known, nor is what it touches.
             region = self._touched(op, view, places, tile)
@@ -388,11 +461,25 @@ class MemoryOperations(CoreState):
         SubViewOp: _subview,
         TReshapeOp: _reshape,
         TPrintOp: _print,
+        **dict.fromkeys((OPERATIONS[name] for name in _ON_TILES), _instruction),
         OPERATIONS["mgather"]: _indexed,
         OPERATIONS["mscatter"]: _indexed,
         ReserveBufferOp: _reserve,
         ImportReservedBufferOp: _reserve,
     }
+
+
+def _is_scratch(op: InstructionOp, name: str, place: int) -> bool:
+    """Return True for a tile for intermediate results among operands of a name: behind the indices of a gather, or the
+    lists of a merge."""
+    match op.row.name:
+        case "tgather":
+            return name == "extra" and place > 0
+        case "tmrgsort":
+            is_last = place > 0 and place == len(op.operand_groups[name]) - 1
+            return name == "srcs" and is_last and op.attribute(_NO_SCRATCH) is None
+        case _:
+            return False
 
 
 def _kind_of(op: TileOperation, result: Any, operands: Sequence[Any]) -> tuple[Kind, HardwarePipe]:
@@ -405,6 +492,8 @@ def _kind_of(op: TileOperation, result: Any, operands: Sequence[Any]) -> tuple[K
         return "store", HardwarePipe.FIX if of_acc else HardwarePipe.MTE3
     if is_product(op):
         return "product", HardwarePipe.M
+    if op.name == "pto.tci":
+        return "compute", HardwarePipe.S
     if isinstance(result, Tile) and source is not None and (result.space is not source.space):
         if source.space is AddressSpace.ACC:
             return "move", HardwarePipe.FIX
