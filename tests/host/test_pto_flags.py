@@ -80,7 +80,20 @@ def test_barriers() -> None:
 def test_a_flag_that_nothing_sets() -> None:
     codes = {finding.code: finding.message for finding in check(kernel(event="EVENT_ID1"))}
     assert set(codes) == {"unset-flag", "pipe-race"}
-    assert "AIV0 waits for a flag of PIPE_V to PIPE_MTE3" in codes["unset-flag"]
+    assert (
+        "AIV0 waits for flag 0 of PIPE_V to PIPE_MTE3 that nothing has set, so PIPE_MTE3 waits forever, while flag 1 "
+        "of PIPE_V to PIPE_MTE3, set at <text>:"
+    ) in codes["unset-flag"]
+    assert "is not waited for; let PIPE_V set it before" in codes["unset-flag"]
+
+
+def test_a_flag_that_is_set_too_late() -> None:
+    pair = '  pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]', '  pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]'
+    text = kernel(back=False, rounds=1)
+    assert "\n".join(pair) in text
+    codes = {finding.code: finding.message for finding in check(text.replace("\n".join(pair), "\n".join(pair[::-1])))}
+    assert "waits forever, and pto.set_flag at <text>:" in codes["unset-flag"]
+    assert "comes behind it; let PIPE_MTE2 set it before" in codes["unset-flag"]
 
 
 def test_a_flag_that_is_left_set() -> None:

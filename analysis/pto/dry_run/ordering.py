@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 from xdsl.ir import Attribute, Operation
 
+from ....diagnostics.locations import location_of
 from ....dialects.pto.attributes import HardwarePipe, HardwarePipeAttr
 from ....dialects.pto.kernels import (
     BarrierOp,
     SyncAllOp,
+    function_of,
 )
+from ....dialects.traversal import walk
 from .core_state import CoreState, Waiting
 from .trace import Problem
 
@@ -99,7 +102,6 @@ class OrderingOperations(CoreState):
             return
         self.trace.explicit.add(self.core)
         key = source.value, target.value, event
-        shown = op.properties.get("event_id", op.attributes.get("event_id")) or event
         if op.name in _SETS:
             index = self._step(op, "set", source, joins=(target,))
             self.flags.setdefault(key, []).append(index)
@@ -110,12 +112,36 @@ class OrderingOperations(CoreState):
                 Problem(
                     "unset-flag",
                     op,
-                    f"{self.place.name} waits for a flag of {key[0]} to {key[1]} ({shown}) that nothing has set, so it "
-                    "waits forever; set it before",
+                    f"{self.place.name} waits for flag {event} of {key[0]} to {key[1]} that nothing has set, so "
+                    f"{key[1]} waits forever{self._instead(op, key)}; let {key[0]} set it before",
                 )
             )
             return
         self._step(op, "wait", target, (), (raised.pop(0),), joins=(source,))
+
+    def _instead(self, op: Operation, key: tuple[str, str, str]) -> str:
+        """Return what may have been meant to set a flag: that comes behind its wait, or sets one like it."""
+        source, target, event = key
+        function = function_of(op)
+        own: list[Operation] = [] if function is None else list(walk(function))
+        for other in own[own.index(op) + 1 :] if op in own else ():
+            if other.name in _SETS and self._stated(other) == key:
+                return f", and {other.name} at {location_of(other)} comes behind it"
+        # Of the same pipelines with another number, or of these the other way round.
+        left = [found for found, raised in self.flags.items() if raised]
+        alike = [found for found in left if found[:2] == (source, target)]
+        for found in alike or [found for found in left if found == (target, source, event)]:
+            place = location_of(self.trace.steps[self.flags[found][0]].op)
+            return f", while flag {found[2]} of {found[0]} to {found[1]}, set at {place}, is not waited for"
+        return ""
+
+    def _stated(self, op: Operation) -> tuple[str, ...]:
+        """Return pipes and number of a flag as the text has them."""
+        source, target = (_pipe_of(op.properties.get(name, op.attributes.get(name))) for name in FLAGS[op.name])
+        stated = str(op.properties.get("event_id", op.attributes.get("event_id")))
+        digits = _NUMBER.search(stated)
+        number = stated if digits is None else digits[1]
+        return () if source is None or target is None else (source.value, target.value, number)
 
     def _check_flags(self) -> None:
         """Report flags that a core leaves set, if all that it sets and waits for are known.
