@@ -186,6 +186,8 @@ class Registers:
     """Two words: the colors that have been torn down since it was read."""
     settings: int = 0x7FC8
     """One word for each of `targets.wavelets.SETTINGS`."""
+    clock: int = 0x7FD0
+    """Three words of the clock, the low one first, and one that programs write to let it run, which it always does."""
     queues: int = 0x7FC2
     """Six words: the status of the input queues and of the output queues, which are empty (low byte) and full; which of
     them have been flushed; and two that a program writes the id of a queue to that is to be flushed."""

@@ -119,7 +119,8 @@ def _before_the_start(ev: Evaluator, node: syntax.Builtin, address: Value) -> in
             ev.fail(argument, f"register {number:#x} is one of color {number - first}; use {instead} at compile time")
     if number in _filters(target):
         ev.fail(argument, f"register {number:#x} is one of a filter; give the color a '.filter' at compile time")
-    if number - registers.queues in range(6) or number - registers.teardown_pending in range(2):
+    runs = (range(registers.queues, registers.queues + 6), range(registers.clock, registers.clock + 4))
+    if any(number in each for each in runs) or number - registers.teardown_pending in range(2):
         ev.fail(argument, f"register {number:#x} says what happens at run time; use it in code for run time")
     return number
 

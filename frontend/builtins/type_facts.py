@@ -114,6 +114,8 @@ def _target(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             return Value(types.COMPTIME_INT, target.registers.positions[0])
         case "queue_registers":
             return Value(types.COMPTIME_INT, target.registers.queues)
+        case "clock_registers":
+            return Value(types.COMPTIME_INT, target.registers.clock)
         case "setting_registers":
             return Value(types.COMPTIME_INT, target.registers.settings)
         case "teardown_pending":

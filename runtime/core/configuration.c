@@ -29,6 +29,10 @@ bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint
         }
         return true;
     }
+    if (is_of_clock(core, address)) {
+        *value = read_clock(core, pe, address);
+        return true;
+    }
     if (is_setting(core, address)) {
         *value = read_setting(core, pe, address);
         return true;
@@ -62,6 +66,10 @@ bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint
 bool write_configuration(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where,
                          uint16_t value) {
     uint32_t place, of_queues = address - core->registers.queues;
+    if (is_of_clock(core, address)) {
+        write_clock(core, pe, address, value);
+        return true;
+    }
     if (is_setting(core, address)) {
         write_setting(core, pe, address, value);
         return true;

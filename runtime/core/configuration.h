@@ -32,6 +32,12 @@ struct queue_flushes {
 uint16_t queue_status(const struct core *core, struct pe *pe, bool output);
 bool flush(struct core *core, struct pe *pe, bool output, uint32_t id, uint32_t task, uint32_t where);
 
+/* Clocks */
+
+bool is_of_clock(const struct core *core, uint32_t address);
+uint16_t read_clock(const struct core *core, const struct pe *pe, uint32_t address);
+void write_clock(struct core *core, const struct pe *pe, uint32_t address, uint16_t value);
+
 /* Settings of a PE */
 
 bool is_setting(const struct core *core, uint32_t address);

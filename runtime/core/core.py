@@ -94,7 +94,7 @@ _POINTERS = (
 _REGISTERS_BEFORE = ("start", "end", "colors", "colors_count", "switches")
 _REGISTERS_BEHIND = (
     "position_count", "teardown_pending", "teardown_task", "queues", "input_queues", "output_queues", "flush_poll",
-    "filters", "filter_count", "settings", "queue_priorities", "queue_priority_count",
+    "filters", "filter_count", "settings", "queue_priorities", "queue_priority_count", "clock",
 )  # fmt: skip
 
 
@@ -309,7 +309,7 @@ class Core:
             registers.switches, positions, len(registers.positions), registers.teardown_pending, target.teardown_task,
             registers.queues, target.input_queues, target.output_queues, target.flush_poll,
             registers.filters, target.filters, registers.settings,
-            registers.queue_priorities.start, len(registers.queue_priorities),
+            registers.queue_priorities.start, len(registers.queue_priorities), registers.clock,
         )  # fmt: skip
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)

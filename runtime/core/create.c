@@ -544,6 +544,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     choose_short_ways(core);
     join_instructions(core);
     prepare_sums(core);
+    prepare_clocks(core);
     prepare_settings(core, input);
     if (core->races != NULL) {
         prepare_unwritten(core, input->unwritten);
@@ -601,6 +602,7 @@ void core_destroy(struct core *core) {
     }
     free_switches(core);
     free_flushes(core);
+    free_clocks(core);
     free_settings(core);
     free_networks(core);
     free_directives(core);

@@ -713,6 +713,7 @@ struct registers_input {
     uint32_t filters, filter_count;
     uint32_t settings;
     uint32_t queue_priorities, queue_priority_count;
+    uint32_t clock;
 };
 
 /* How the floating point exceptions of an operation are computed; 0 if it has none */
@@ -808,6 +809,7 @@ struct core {
     struct registers_input registers;
     bool changes; /* programs may change routes, or ask for the state of queues: PEs go on in the order of time alone */
     struct queue_flushes *flushes; /* flushes.c; NULL if programs ask for nothing of queues */
+    struct pe_clock *clocks;      /* of each PE; clocks.c */
     struct pe_settings *settings; /* of each PE; settings.c; NULL if all are as they are without programs */
     uint32_t width, height, class_count, queue_count, register_count;
     uint16_t register_place[MAX_REGISTER_FILES][256];
@@ -1372,6 +1374,8 @@ void router_decide(struct core *core, struct router *router, cycle now);
 void router_changes(struct core *core, struct router *router, cycle now);
 
 /* configuration.c */
+void prepare_clocks(struct core *core);
+void free_clocks(struct core *core);
 void prepare_settings(struct core *core, const struct core_input *input);
 void free_settings(struct core *core);
 uint32_t control_mask(const struct core *core, const struct pe *pe);

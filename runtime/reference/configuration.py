@@ -15,6 +15,9 @@ from .filters import RANGE, Filter
 from .flushes import flush, status
 from .order import Kind
 
+CLOCK_WORDS = 3
+"""Of the clock, behind which its control register is."""
+
 if TYPE_CHECKING:
     from .machine import Machine
     from .pes import PE
@@ -48,6 +51,11 @@ def read(machine: Machine, pe: PE, address: int, where: int) -> int:
         word = pe.torn_down >> WORD_BITS * pending & WORD_MASK
         pe.torn_down &= ~(WORD_MASK << WORD_BITS * pending)
         return word
+    of_clock = address - machine.registers.clock
+    if of_clock in range(CLOCK_WORDS):
+        return _clock(pe) >> WORD_BITS * of_clock & WORD_MASK
+    if of_clock == CLOCK_WORDS:
+        return pe.clock_control
     if machine.has_settings and address in machine.fabric.target.settings:
         return pe.settings[address - machine.registers.settings]
     of_queues = address - machine.registers.queues if machine.is_ordered else -1
@@ -63,6 +71,11 @@ def read(machine: Machine, pe: PE, address: int, where: int) -> int:
     if found is None:
         machine.fail(pe, Code.REGISTER_UNKNOWN, where, address)
     return found[0].read(machine.registers, found[1])
+
+
+def _clock(pe: PE) -> int:
+    """Return the clock of a PE, which it may have set."""
+    return (pe.now - pe.clock_origin) % (1 << WORD_BITS * CLOCK_WORDS)
 
 
 def _field(machine: Machine, address: int) -> int:
@@ -84,6 +97,15 @@ def _filter_at(machine: Machine, pe: PE, address: int, where: int) -> tuple[Rout
 
 def write(machine: Machine, pe: PE, address: int, value: int, where: int) -> None:
     """Write the register at a word address."""
+    of_clock = address - machine.registers.clock
+    if of_clock in range(CLOCK_WORDS):
+        shift = WORD_BITS * of_clock
+        before = _clock(pe)
+        pe.clock_origin = pe.now - (before & ~(WORD_MASK << shift) | (value & WORD_MASK) << shift)
+        return
+    if of_clock == CLOCK_WORDS:
+        pe.clock_control = value & WORD_MASK
+        return
     if machine.has_settings and address in machine.fabric.target.settings:
         pe.settings[address - machine.registers.settings] = value & WORD_MASK
         return

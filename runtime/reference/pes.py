@@ -101,6 +101,10 @@ class PE:
     """Input queues, and output queues, that are to be flushed, as bits..."""
     flushed: list[int] = field(default_factory=lambda: [0, 0])
     """... and those that have been."""
+    clock_origin: int = 0
+    """The cycle at which its clock would show 0."""
+    clock_control: int = 0
+    """What it has written to let its clock run."""
     settings: list[int] = field(default_factory=list[int])
     """What its registers of `SETTINGS` hold."""
     teardown_task: Task | None = None

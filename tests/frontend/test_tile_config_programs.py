@@ -935,3 +935,47 @@ def test_priorities_of_queues_are_not_kept(csl: Csl, monkeypatch: pytest.MonkeyP
     assert run(csl, text, "wse2", monkeypatch)[1][0][0] == 1
     with pytest.raises(LoomError, match="0x7f5a is not the address of a configuration register"):
         run(csl, text, "wse3", monkeypatch)
+
+
+@ARCHITECTURES
+@pytest.mark.parametrize("executor", ["reference", "core"])
+def test_the_clock_by_its_registers(csl: Csl, arch: str, executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As public programs read it: byte addresses of <tile_config>, three words, set to 0 and let run by 7."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    text = """
+    const tile = @import_module("<tile_config>");
+    const time = @import_module("<time>");
+    const at = @as(u16, tile.addresses.TIMESTAMP_COUNTER);
+    const control = @as(u16, tile.addresses.PERF_COUNTER_CONTROL);
+    var out = @zeros([12]u16);
+    var exact = @zeros([3]u16);
+    fn get(first: u16) void {
+      for (@range(u16, tile.target.tsc_size_words)) |i| {
+        out[first + i] = @bitcast(*u16, at + tile.word_size * i).*;
+      }
+    }
+    fn set(value: u16) void {
+      for (@range(u16, tile.target.tsc_size_words)) |i| { @bitcast(*u16, at + tile.word_size * i).* = value; }
+    }
+    fn main() void {
+      get(0);
+      time.get_timestamp(&exact);
+      out[3] = exact[0];
+      @bitcast(*u16, control).* = 7;
+      set(0);
+      out[4] = @get_config(at / tile.word_size);
+      out[5] = @get_config(control / tile.word_size);
+      set(0xFFFF);
+      get(6);
+      @set_config(at / tile.word_size + 1, 5);
+      get(9);
+    }
+    """
+    simulator = csl.start(text, {"out": "u16"}, arch=arch)
+    simulator.launch("main")
+    out = simulator.get("out").ravel().tolist()
+    assert 0 < out[0] <= out[3] <= out[0] + 60 and out[1:3] == [0, 0]
+    assert 0 < out[4] < 60 and out[5] == 7
+    # It runs on between the words, so that the low one has gone over to 0 before the next is set.
+    assert out[6] < 100 and out[7:9] == [0xFFFF, 0xFFFF]
+    assert out[6] < out[9] < 300 and out[10:] == [5, 0xFFFF]
