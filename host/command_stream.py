@@ -65,9 +65,10 @@ class CommandStream:
             f"on every PE, where the work that '{name}' starts ends"
         )
         known = waits.hang if waits else machine.unexplained()
-        machine.note_reported(known.unread if waits else ())
+        machine.note_reported(known.unread)
+        more = [waits.message] if waits else machine.clues(positions(missing))
         error = Deadlock(
-            f"{message}\n{waits.message}" if waits else message,
+            "\n".join([message, *more]),
             waits.location if waits else None,
             replace(known, silent=positions(missing)),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -159,15 +159,36 @@ def explain(
             if wait.awaited is not None
         )
         lines += [f"  {explanation}" for explanation in explanations if explanation][:1]
-    left = sorted(machine.unread(), key=lambda unread: unread.is_behind)
-    lines += [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]
-    if len(left) > MAX_UNREAD:
-        lines.append(f"  and wavelets of {len(left) - MAX_UNREAD} more PEs and colors have not been read")
+    left = _unread(machine)
+    lines += _lines_of_unread(left)
     hang = Hang(
         tuple(_waiting(wait) for wait in waits), tuple(place for place, _ in path), tuple(left),
         starved=machine.starved(), statistics=_statistics(machine),
     )  # fmt: skip
     return Deadlock("\n".join(lines), waits[0].where, hang)
+
+
+def _unread(machine: Machine) -> list[Unread]:
+    return sorted(machine.unread(), key=lambda unread: unread.is_behind)
+
+
+def _lines_of_unread(left: Sequence[Unread]) -> list[str]:
+    lines = [f"  {wavelets}" for wavelets in left[:MAX_UNREAD]]
+    if len(left) > MAX_UNREAD:
+        lines.append(f"  and wavelets of {len(left) - MAX_UNREAD} more PEs and colors have not been read")
+    return lines
+
+
+def clues(machine: Machine, silent: Iterable[Unit]) -> list[str]:
+    """Return lines about a machine at rest without a deadlock of its own, of which the host waits for some PEs.
+
+    They say which operations without an end these PEs still have, and which wavelets nothing has read.
+    """
+    wanted = set(silent)
+    found = machine.executor.waits(allow_pending=False, all_of_them=True)
+    open_ones = [wait for wait in found if wait.endless and not wanted.isdisjoint(map(tuple, wait.places.tolist()))]
+    lattices = machine.lattices
+    return [*_by_unit(machine, grouped(open_ones, lattices), lattices), *_lines_of_unread(_unread(machine))]
 
 
 def unexplained(machine: Machine) -> Hang:

@@ -334,6 +334,10 @@ class Machine:
         """Return the deadlock of a machine at rest; see `deadlock.explain`."""
         return deadlock.explain(self, allow_pending=allow_pending, all_of_them=all_of_them, begun=begun)
 
+    def clues(self, silent: Iterable[tuple[int, int]]) -> list[str]:
+        """Return lines about a machine at rest of which the host waits for some PEs; see `deadlock.clues`."""
+        return deadlock.clues(self, silent)
+
     def unexplained(self) -> Hang:
         """Return the state of a machine at rest that has no deadlock of its own."""
         return deadlock.unexplained(self)

@@ -144,7 +144,11 @@ class _Waits(Names):
                 label, number, color = self.queue(row), self.queue_id(row), self.color_at(row, pe)
                 name = plain(label)
                 if kind == RECEIVES:
-                    awaits = "a message" if record["flags"] & HEADER else f"{missing} of {count} wavelets"
+                    awaits = f"{missing} of {count} wavelets"
+                    if record["flags"] & HEADER:
+                        awaits = "a message"
+                    elif missing > UNBOUNDED // 2:
+                        awaits = f"more than the {count - missing} wavelets taken so far, having no end of its own"
                     text = wait_sentences.on_input_queue(who, label, number, self.color(color), awaits)
                     awaited = _InputEnd(self, row)
                 elif self.is_switched(color):

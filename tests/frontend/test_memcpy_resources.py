@@ -185,3 +185,16 @@ def test_a_module_that_imports_memcpy_is_enough(csl: Csl) -> None:
     code = f'const lib = @import_module("lib.csl", .{{ .memcpy_params = .{{}} }});\n{LOCAL.replace("ID", "27")}'
     plain = layout().replace(".memcpy_params = memcpy.get_params(0)", "")
     csl.refuses(code, "local task id 27 belongs to <memcpy/memcpy>", plain, "wse3", files=files, memcpy=True)
+
+
+def test_two_streams_of_one_color(csl: Csl) -> None:
+    """A PE has one route of a color, and a stream from the host leads elsewhere than one to it."""
+    text = """
+    const memcpy = «@import_module("<memcpy/get_params>", .{
+      .width = 1, .height = 1, .MEMCPYH2D_2 = @get_color(4), .MEMCPYD2H_1 = @get_color(4) })»;
+    layout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(0) }); }
+    """
+    message = (
+        "MEMCPYH2D_2 and MEMCPYD2H_1 are one color, which has one route on a PE; give each stream a color of its own"
+    )
+    csl.refuses("param memcpy_params;", message, text)
