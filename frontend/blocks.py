@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ..csl import syntax
 from ..csl.errors import CslError
-from . import control, recovery
+from . import control, recovery, types
 from .evaluator import Evaluator
 from .frames import Break, Continue
 from .values import NOTHING, VOID, Value, boolean, is_ssa
@@ -98,8 +98,10 @@ def guarded(ev: Evaluator, left: SSAValue, rest: Function[[], None], node: synta
     _guarded(ev, left, run_rest, node)
 
 
-def unless_left(ev: Evaluator, rest: Function[[], Value], node: syntax.Node) -> Value:
+def unless_left(ev: Evaluator, rest: Function[[], Value], node: syntax.Node, *operands: Value) -> Value:
     """Return the value of what follows the evaluation of operands, some of which may jump: only if they have not."""
+    if any(operand.type is types.UNDEFINED for operand in operands):
+        return NOTHING
     left = False if ev.builder is None else has_left(ev)
     if left is False:
         return rest()

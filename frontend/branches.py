@@ -37,7 +37,10 @@ def _if_from(ev: Evaluator, node: syntax.If, first: int, want: Type | None) -> V
     """Return the chain of conditions from one on; a chain of known conditions costs no recursion."""
     for position in range(first, len(node.branches)):
         link = node.branches[position]
-        condition = ev.truth(ev.expr(link.condition), link.condition)
+        value = ev.expr(link.condition)
+        if value.type is types.UNDEFINED:
+            return NOTHING
+        condition = ev.truth(value, link.condition)
         if condition is not False or (ev.builder is not None and has_left(ev) is not False):
 
             def side(position: int = position, condition: bool | SSAValue = condition) -> Value:
@@ -78,7 +81,7 @@ def _scoped(ev: Evaluator, node: syntax.Node, want: Type | None) -> Value:
 @expression(syntax.Switch)
 def _switch(ev: Evaluator, node: syntax.Switch, want: Type | None) -> Value:
     subject = ev.expr(node.subject)
-    return unless_left(ev, lambda: _switch_on(ev, node, subject, want), node)
+    return unless_left(ev, lambda: _switch_on(ev, node, subject, want), node, subject)
 
 
 def _switch_on(ev: Evaluator, node: syntax.Switch, subject: Value, want: Type | None) -> Value:

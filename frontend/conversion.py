@@ -249,7 +249,7 @@ def common_type(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> 
 def cast(ev: Evaluator, value: Value, type: Type, node: syntax.Node) -> Value:
     """Convert as `@as(type, value)`: numbers, truth values and enums to each other; floats truncate towards zero."""
     source = value.type
-    if source == type:
+    if source in (type, types.UNDEFINED):
         return value
     if isinstance(source, types.Enum):
         if isinstance(type, types.Enum):

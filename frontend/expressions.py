@@ -68,7 +68,7 @@ def _call(ev: Evaluator, node: syntax.Call, want: Type | None) -> Value:
             return calls.call_indirectly(ev, function, arguments, node)
         return calls.call(ev, function.data, arguments, node)
 
-    return unless_left(ev, call, node)
+    return unless_left(ev, call, node, *arguments)
 
 
 @expression(syntax.Builtin)

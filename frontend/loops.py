@@ -170,7 +170,7 @@ def _while_one_by_one(ev: Evaluator, node: syntax.While) -> None:
 def _for(ev: Evaluator, node: syntax.For) -> None:
     check_label(ev, node)
     iterable = ev.expr(node.iterable)
-    unless_left(ev, lambda: _for_all(ev, node, iterable), node)
+    unless_left(ev, lambda: _for_all(ev, node, iterable), node, iterable)
 
 
 def _for_all(ev: Evaluator, node: syntax.For, iterable: Value) -> Value:

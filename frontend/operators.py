@@ -16,7 +16,7 @@ from .conversion import check_addressable, extremes, peer
 from .evaluator import Evaluator
 from .registry import expression
 from .types import Type
-from .values import Callable, Column, Value, boolean, is_ssa
+from .values import NOTHING, Callable, Column, Value, boolean, is_ssa
 
 
 @expression(syntax.Unary)
@@ -28,6 +28,8 @@ def _unary(ev: Evaluator, node: syntax.Unary, want: Type | None) -> Value:
         want = types.Cast(want.target, numbers_only=True)
     value = ev.expr(node.operand, want)
     type, data = value.type, value.data
+    if type is types.UNDEFINED:
+        return value
     if symbol == "!":
         if type is not types.BOOL:
             ev.mistyped(node, f"'!' needs a 'bool', not '{type}'; compare with zero, or use '~' for the bits")
@@ -81,10 +83,10 @@ def _binary(ev: Evaluator, node: syntax.Binary, want: Type | None) -> Value:
 
 def binary(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:
     """Evaluate or emit `left symbol right`. Raises CslError if the types do not fit."""
+    if left.type is types.UNDEFINED or right.type is types.UNDEFINED:
+        return NOTHING
     if symbol in ("<<", ">>"):
         return _shift(ev, symbol, left, right, node)
-    if left.type is types.UNDEFINED or right.type is types.UNDEFINED:
-        return left
     left, right = peer(ev, left, right, node)
     type = left.type
     comparison = symbol in scalars.COMPARISONS
@@ -257,12 +259,13 @@ def _logical(ev: Evaluator, node: syntax.Binary) -> Value:
         if condition == stop:
             return boolean(stop)
         right = ev.expr(node.right)
-        ev.truth(right, node.right)
+        if right.type is not types.UNDEFINED:
+            ev.truth(right, node.right)
         return right
 
     def right_side() -> Value:
         value = ev.expr(node.right)
-        if value.type is not types.BOOL:
+        if value.type not in (types.BOOL, types.UNDEFINED):
             ev.fail(node.right, f"'{node.operator}' needs a 'bool', not '{value.type}'")
         return value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..csl import syntax
 from . import control, source_names, types
-from .blocks import check_label, jumps_away, never_ends, run, unless_left
+from .blocks import check_label, has_left, jumps_away, never_ends, run, unless_left
 from .comptime_known import mark_variable
 from .conversion import as_wanted
 from .evaluator import Evaluator, Unchecked
@@ -54,7 +54,7 @@ def _block(ev: Evaluator, node: syntax.Block, want: Type | None) -> Value:
         ev.frame.targets.pop()
     result = target.result.value
     if result is None or result.type is types.VOID:
-        return VOID
+        return NOTHING if has_left(ev) is True else VOID
     if target.without_value is not None:
         note = ev.note(node, f"other breaks give it a value of type '{result.type}'")
         ev.fail(target.without_value, f"this break gives '{node.label}' no value; give one", note)
@@ -151,7 +151,7 @@ def _assign(ev: Evaluator, node: syntax.Assign) -> None:
     where = ev.place(node.target)
     if node.operator == "=":
         value = ev.expr(node.value, where.type)
-        unless_left(ev, lambda: _store(ev, where, value, node), node)
+        unless_left(ev, lambda: _store(ev, where, value, node), node, value)
         return
     old = where.load(ev, node.target)
     operand = ev.expr(node.value, old.type)
@@ -161,7 +161,7 @@ def _assign(ev: Evaluator, node: syntax.Assign) -> None:
         where.store(ev, ev.coerce(value, where.type, node), node.target)
         return VOID
 
-    unless_left(ev, change, node)
+    unless_left(ev, change, node, operand)
 
 
 def _store(ev: Evaluator, where: Place, value: Value, node: syntax.Assign) -> Value:
@@ -183,7 +183,7 @@ def _return(ev: Evaluator, node: syntax.Return, want: Type | None) -> Value:
     if frame.function is None:
         ev.fail(node, "'return' is not in a function")
     value = VOID if node.value is None else ev.expr(node.value, frame.result_type)
-    return unless_left(ev, lambda: _return_value(ev, value, node), node)
+    return unless_left(ev, lambda: _return_value(ev, value, node), node, value)
 
 
 def _return_value(ev: Evaluator, value: Value, node: syntax.Return) -> Value:
@@ -218,7 +218,7 @@ def _break(ev: Evaluator, node: syntax.Break, want: Type | None) -> Value:
         raise Break(node, node.label, VOID if node.value is None else ev.expr(node.value))
     target = _target(ev, node.label, node, loop=False)
     value = VOID if node.value is None else ev.expr(node.value, target.wanted)
-    return unless_left(ev, lambda: _break_with(ev, target, value, node), node)
+    return unless_left(ev, lambda: _break_with(ev, target, value, node), node, value)
 
 
 def _break_with(ev: Evaluator, target: Target, value: Value, node: syntax.Break) -> Value:

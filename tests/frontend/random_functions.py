@@ -21,6 +21,8 @@ class Writer:
         self.depth = 0
         self.names = 0
         self.labels: list[tuple[str, bool]] = []
+        """The labels of loops, "" of those without one, and of blocks with a value, which are no loops."""
+        self.is_leaving = False
 
     def program(self) -> tuple[str, str]:
         """Return the text of the functions, and the name of the last."""
@@ -73,7 +75,10 @@ class Writer:
         if choice < 0.84:
             return f"({left} {self.random.choice(['<<', '>>'])} @as(u16, {self.random.randint(0, 9)}))"
         if choice < 0.92:
-            return f"@as({self.type}, if ({self.condition(1)}) @as({self.type}, {left}) else @as({self.type}, {right}))"
+            sides = [f"@as({self.type}, {left})", f"@as({self.type}, {right})"]
+            if self.random.random() < 0.25:
+                sides[self.random.randint(0, 1)] = self.leave()
+            return f"@as({self.type}, if ({self.condition(1)}) {sides[0]} else {sides[1]})"
         if self.callable:
             return f"{self.random.choice(self.callable)}(@as({self.type}, {left}), @as({self.type}, {right}))"
         return f"(~@as({self.type}, {left}))"
@@ -178,25 +183,39 @@ class Writer:
 
     def labeled(self) -> None:
         name, label = self.fresh("v"), self.fresh("made")
-        self.line(f"const {name}: {self.type} = {label}: {{")
+        kind = f": {self.type}" if self.random.random() < 0.5 else ""
+        self.line(f"const {name}{kind} = {label}: {{")
         self.labels.append((label, False))
         self.depth += 1
-        self.line(f"if ({self.condition(0)}) {{ break :{label} {self.expression(1)}; }}")
+        if self.random.random() < 0.5:
+            self.line(f"if ({self.condition(0)}) {{ break :{label} {self.typed()}; }}")
+        self.statements(2)
         self.labels.pop()
-        self.statements(1)
-        self.line(f"break :{label} {self.expression(1)};")
+        self.line(f"break :{label} {self.typed()};")
         self.depth -= 1
         self.line("};")
         self.constants.append(name)
 
     def jump(self) -> None:
+        self.line(f"if ({self.condition(0)}) {self.leave()};")
+
+    def leave(self) -> str:
+        """Return a jump out of a loop, a block that has a value, or the function."""
+        is_simple = self.is_leaving
+        self.is_leaving = True
+        blocks = [label for label, is_loop in self.labels if not is_loop]
         loops = [label for label, is_loop in self.labels if is_loop]
-        if not loops:
-            self.line(f"if ({self.condition(0)}) return {self.expression(1)};")
-            return
-        # Out of a labeled block no jump is written: only loops are left this way.
-        if self.labels[-1][1] is False:
-            return
-        label = self.random.choice([loops[-1], ""] if self.random.random() < 0.6 else loops)
-        word = self.random.choice(["break", "continue"])
-        self.line(f"if ({self.condition(0)}) {word}{f' :{label}' if label else ''};")
+        value = f"@as({self.type}, {self.random.choice(self.constants)})" if is_simple else self.typed()
+        choice = self.random.random()
+        if blocks and choice < 0.4:
+            text = f"break :{self.random.choice(blocks)} {value}"
+        elif loops and choice < 0.85:
+            label = self.random.choice([loops[-1], ""] if self.random.random() < 0.6 else loops)
+            text = f"{self.random.choice(['break', 'continue'])}{f' :{label}' if label else ''}"
+        else:
+            text = f"return {value}"
+        self.is_leaving = is_simple
+        return text
+
+    def typed(self) -> str:
+        return f"@as({self.type}, {self.expression(1)})"
