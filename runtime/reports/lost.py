@@ -45,6 +45,22 @@ def leaving_wavelets(names: Names, queue: int, pe: int) -> str:
     )
 
 
+def missing_ramp(names: Names, color: int, pe: int) -> str | None:
+    """Return that the route by which a color comes to a PE does not lead down its ramp, and what to do.
+
+    None if no route brings it from elsewhere.
+    """
+    routers = routers_of(names.tables, color)
+    row, column = divmod(pe, names.fabric.width)
+    receive, transmit = int(routers.receive[row, column]), int(routers.transmit[row, column])
+    if not transmit or transmit >> RAMP & 1 or receive == 1 << RAMP:
+        return None
+    where = _routed_at(names, color, row, column)
+    at = f"{names.pe(pe)}{f' ({where})' if where else ''}"
+    ports = _ports(transmit)
+    return f"the route of color {routers.label} at {at} leads to {ports}, not down the ramp; add the ramp to its tx"
+
+
 def _cause(names: Names, color: int, sender: int, at: int) -> str:
     """Return why the wavelets of a PE end at a router, and what to do."""
     routers = routers_of(names.tables, color)

@@ -19,7 +19,7 @@ from ..findings import EARLIER_WRITES, LATER_WRITES, NOTES, Code, Finding, is_er
 from ..tables.format import INPUT, NONE, TASK_TYPES
 from ..tables.instructions import BITS, CONTROL, KINDS
 from ..warnings import Warnings
-from .lost import leaving_wavelets, lost_wavelets
+from .lost import leaving_wavelets, lost_wavelets, missing_ramp
 from .places import Names
 
 
@@ -324,10 +324,11 @@ def _receives_without_color(of: Subject) -> str:
 
 
 def _receives_unrouted(of: Subject) -> str:
-    return (
-        f"{of.doing} receives color {of.color_of(of.values[1])}, which no route brings to the ramp of {of.here}; add "
-        f"one {ROUTE_REMEDY}"
-    )
+    doing = f"{of.doing} receives color {of.color_of(of.values[1])}"
+    pe = of.finding.pe
+    if route := missing_ramp(of, of.color_at(of.values[1], pe), pe):
+        return f"{doing}, but {route}"
+    return f"{doing}, which no route brings to the ramp of {of.here}; add one {ROUTE_REMEDY}"
 
 
 def _receives_twice(of: Subject) -> str:

@@ -21,6 +21,7 @@ from ..unread_wavelets import plain
 from ..wait_graph import Awaited, Wait
 from .continuations import Continuations, Reached, completions_of, read_by
 from .held_at_switches import closed_switch, full_queues
+from .lost import missing_ramp
 from .places import Names
 from .rest import HEADER, HELD, READS_FIFO, RECEIVES, SENDS_MESSAGE, WRITES_FIFO, Rest
 
@@ -310,9 +311,11 @@ class _InputEnd:
         label = self._found.queue(queue)
         if fabric.network[queue] != NOWHERE:
             return wait_sentences.no_wavelets(label, units, "no message")
-        flags = fabric.flags_of(queue)[fabric.pe_unit[self._found.pes(places)]]
-        if bool((flags & UNROUTED).any()):
-            return wait_sentences.no_wavelets(label, units, "no route")
+        pes = self._found.pes(places)
+        unrouted = pes[fabric.flags_of(queue)[fabric.pe_unit[pes]] & UNROUTED != 0].tolist()
+        if unrouted:
+            route = missing_ramp(self._found, self._found.color_at(queue, unrouted[0]), unrouted[0])
+            return route or wait_sentences.no_wavelets(label, units, "no route")
         if next(self.pairs(places), None) is None:
             return wait_sentences.no_wavelets(label, units, "no sender")
         return wait_sentences.no_wavelets(label, units, "too little")

@@ -121,6 +121,22 @@ def test_wavelets_that_leave_the_grid(
     )
 
 
+@pytest.mark.parametrize("executor", ["core", "reference"])
+def test_a_route_without_the_ramp(
+    csl: Csl, executor: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The warning and the deadlock name the route, and what it lacks."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    routes = route(0, "RAMP", "EAST") + route(1, "WEST", "SOUTH")
+    reader = READER.replace("color(5)", "color(3)") + "comptime { if (x == 1) @activate(@get_local_task_id(9)); }"
+    with pytest.raises(loomir.Deadlock) as caught:
+        launch(csl, routes, SENDER.replace("@mov32(wire, 7);", "") + reader, "wse3")
+    where = f"{csl.directory / 'layout.csl'}:7:88"
+    cause = f"the route of color 'c' at PE (1, 0) ({where}) leads to south, not down the ramp; add the ramp to its tx"
+    assert f"  {cause}" in str(caught.value).splitlines()
+    assert f"mov32 in @read receives color 'c', but {cause}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arch", ["wse2", "wse3"])
 @pytest.mark.parametrize("routes", ["", route(0, "RAMP", "RAMP")], ids=["no route", "no queue"])
 def test_a_color_that_ends_at_its_sender(csl: Csl, routes: str, arch: str, capsys: pytest.CaptureFixture[str]) -> None:
