@@ -8,6 +8,7 @@ from typing import NoReturn
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Source
+from ..targets.wavelets import POINTER_EXTENT
 from . import recovery, types
 from .errors import Refused
 from .evaluator import Effect, Evaluator, Session
@@ -39,9 +40,15 @@ def use_network(ev: Evaluator, input_queue: int, output_queue: int) -> int:
     return color
 
 
-def check_call(ev: Evaluator, buffer: Value, on_term: Value, node: syntax.Node) -> None:
-    """Raise CslError, at the user's call, for a buffer or on_term that send_message and recv_message do not take."""
-    array = buffer.type.target if isinstance(buffer.type, types.Pointer) and not buffer.type.many else None
+def check_call(ev: Evaluator, buffer: Value, on_term: Value, node: syntax.Node) -> types.Array:
+    """Return the array that a buffer points to, the longest that there may be if its pointer does not say.
+
+    Raises CslError, at the user's call, for a buffer or on_term that send_message and recv_message do not take.
+    """
+    array = buffer.type.target if isinstance(buffer.type, types.Pointer) else None
+    if array is not None and isinstance(buffer.type, types.Pointer) and buffer.type.many:
+        # Memory has fewer elements, and the longest extent stands for a pointer to a scalar.
+        array = types.Array((POINTER_EXTENT - 1,), array)
     if not isinstance(array, types.Array) or array.element not in ELEMENTS:
         _fail(
             ev, node, "the buffer of a message is a pointer to an array of i16, u16, f16, i32, u32 or f32, such as "
@@ -49,7 +56,7 @@ def check_call(ev: Evaluator, buffer: Value, on_term: Value, node: syntax.Node) 
         )  # fmt: skip
     type = on_term.type
     if type is types.VOID:
-        return
+        return array
     if not isinstance(type, types.Struct) or (type.names is None and type.types):
         _fail(ev, node, f"on_term is .{{}}, or .{{ .activate = id }} or .{{ .unblock = id }}, not a '{type}' (LIB-021)")
     names = type.names or ()
@@ -67,6 +74,7 @@ def check_call(ev: Evaluator, buffer: Value, on_term: Value, node: syntax.Node) 
             )  # fmt: skip
         if value.type not in allowed and not isinstance(value.data, Callable):
             _fail(ev, node, f"'.{name}' of on_term takes the id of a {noun}, not a '{value.type}' (LIB-021)")
+    return array
 
 
 def check_queues(ev: Evaluator, pe: PeProgram) -> None:

@@ -190,9 +190,9 @@ def _message_network(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> 
 
 @TABLE.row("@loom_message(buffer, on_term)", where=Where.RUN_TIME)
 def _message(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    """Check the arguments of a call; return the type of the array that a message is in."""
     buffer, on_term = (ev.expr(argument) for argument in node.arguments)
-    message_passing.check_call(ev, buffer, on_term, node)
-    return VOID
+    return Value(types.TYPE, message_passing.check_call(ev, buffer, on_term, node))
 
 
 @TABLE.row("@loom_with_task(id, function, argument)", where=Where.RUN_TIME)

@@ -148,6 +148,12 @@ def _kind(type: Type) -> wse.TaskKind | None:
 def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.TaskKind, int] | None:
     """Return the kind and number of a task an id stands for; None where it is known at run time only."""
     kind = _kind(value.type)
+    if value.type is types.UT_ID:
+        ev.fail(
+            node,
+            "blocking and unblocking microthreads is not simulated; issue the operation when it may "
+            "run, or block the task that issues it",
+        )
     if kind is None:
         advice = "; make an id of it, as with @get_local_task_id" if types.is_integer(value.type) else ""
         ev.fail(node, f"this must be a task id, a color or an input queue, not '{value.type}'{advice}")

@@ -247,6 +247,25 @@ def test_buffers_are_whatever_points_to_an_array(csl: Csl) -> None:
     assert simulator.get("copied")[0, 2].tolist() == [1, 2, 3, 14, 15, 16]
 
 
+@pytest.mark.parametrize("type", ["u16", "f32"])
+def test_buffers_of_unknown_length(csl: Csl, type: str) -> None:
+    """LIB-017, LIB-026, AMB-59: the send has the length it is given, the receive that of the message."""
+    values = np.arange(1, 9).astype({"u16": np.uint16, "f32": np.float32}[type])
+    simulator = run(
+        csl,
+        """
+        if (at(0, 0)) { pass_on(&data, 5); }
+        if (at(1, 0)) { take(&got); }
+        """,
+        {"data": (8, type), "got": (8, type)}, 2, data=values,
+        before=f"""
+        fn pass_on(array: [*]const {type}, count: u16) void {{ mp.send_message(1, 0, array, count, .{{}}); }}
+        fn take(array: [*]{type}) void {{ mp.recv_message(array, done_id, .{{}}); }}
+        """,
+    )  # fmt: skip
+    assert simulator.get("got")[0, 1].tolist() == [1, 2, 3, 4, 5, 0, 0, 0]
+
+
 def test_destination_and_length_differ_from_pe_to_pe(csl: Csl) -> None:
     """LIB-016, LIB-018"""
     data = np.arange(16, dtype=np.uint16).reshape(1, 4, 4)
@@ -753,7 +772,7 @@ PE = (
     + """
 var data = @zeros([4]u32);
 var bytes = @zeros([4]u8);
-var pointer: [*]u32 = &data;
+var byte_pointer: [*]u8 = &bytes;
 var later: local_task_id = done_id;
 fn main() void { mp.init(); CALL; }
 comptime { @export_symbol(main); }
@@ -872,7 +891,7 @@ def test_init_takes_no_arguments(csl: Csl) -> None:
         # LIB-017
         ("«mp.send_message(1, 0, &bytes, 4, .{})»", "i32, u32 or f32, such as &array, not a '*[4]u8' (LIB-017"),
         ("«mp.send_message(1, 0, data, 4, .{})»", "is a pointer to an array of i16"),
-        ("«mp.send_message(1, 0, pointer, 4, .{})»", "not a '[*]u32'"),
+        ("«mp.send_message(1, 0, byte_pointer, 4, .{})»", "not a '[*]u8'"),
         # LIB-026
         ("«mp.recv_message(&bytes, done_id, .{})»", "not a '*[4]u8' (LIB-017, LIB-026)"),
         ("«mp.recv_message(&data[0], done_id, .{})»", "not a '*u32'"),
