@@ -89,7 +89,7 @@ def test_the_engine_knows_executors_by_name_only() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["runtime", "host.sdk.device", "host.sdk.runtime", "host.sdk.debugging"])
+@pytest.mark.parametrize("module", ["runtime.machine", "host.sdk.device", "host.sdk.runtime", "host.sdk.debugging"])
 def test_engine_and_host_scripts_are_loaded_without_ir(module: str) -> None:
     # Their errors are xDSL's diagnostic exceptions, which are in a module that imports nothing else.
     names = "[name for name in sys.modules if name.startswith(('xdsl', 'networkx', 'loomir.dialects'))]"
