@@ -14,8 +14,10 @@ def walk(root: Operation) -> Iterator[Operation]:
         op = pending.pop()
         yield op
         for region in reversed(op.regions):
-            for block in reversed(region.blocks):
+            block = region.last_block
+            while block is not None:
                 inner = block.last_op
                 while inner is not None:
                     pending.append(inner)
                     inner = inner.prev_op
+                block = block.prev_block

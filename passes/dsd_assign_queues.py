@@ -383,20 +383,28 @@ class _Assignment:
         under way at the same time, or with `surely` that always are.
         """
         found: set[tuple[_Node, _Node]] = set()
-        for op, own in self._threads.items():
+        threads = {op: tuple(own) for op, own in self._threads.items()}
+        # Most pairs of operations name the same few numbers: what is not found of these yet.
+        left: dict[tuple[tuple[_Node, ...], tuple[_Node, ...]], list[tuple[_Node, _Node]]] = {}
+        for op, own in threads.items():
             for other in self._code.overlapping(op):
-                if other is op or other not in self._threads:
+                others = threads.get(other)
+                if other is op or others is None:
                     continue
-                # Most pairs of operations name the same few numbers, and to tell if two overlap takes longest.
-                pairs = {
-                    (first, second)
-                    for first, second in product(own, self._threads[other])
-                    if first != second and not (first in fixed and second in fixed)
-                } - found
-                is_possible = not surely and not self._share_a_queue(op, other)
-                if pairs and (is_possible or self._code.certainly_overlap(op, other)):
-                    found |= pairs
-                    yield from (pair for pair in product(own, self._threads[other]) if pair in pairs)
+                pairs = left.get((own, others))
+                if pairs is None:
+                    pairs = [
+                        (first, second)
+                        for first, second in product(own, others)
+                        if first != second and not (first in fixed and second in fixed)
+                    ]
+                pairs = left[own, others] = [pair for pair in pairs if pair not in found]
+                if not pairs:
+                    continue
+                # To tell if two overlap takes longest.
+                if (not surely and not self._share_a_queue(op, other)) or self._code.certainly_overlap(op, other):
+                    found.update(pairs)
+                    yield from pairs
 
     def _share_a_queue(self, op: dsd.DsdOperation, other: dsd.DsdOperation) -> bool:
         """Return True if two operations may use the same queue, which then serializes them (DSD-208)."""

@@ -76,7 +76,16 @@ class _Finder:
         }
         self._code: dict[int, list[_Instruction]] = {}
         self._is_stream = (tables["descriptors"]["type"] != MEMORY_WALK).tolist()
-        self._rows = tables["rows"]
+        # As lists: a number out of one takes a fraction of the time of one out of an array.
+        self._rows: list[int] = tables["rows"].tolist()
+        self._of_uses: list[tuple[int, int]] = tables["uses"][["body", "rows"]].tolist()
+        self._of_bodies: list[tuple[int, int, int, int]] = tables["bodies"][
+            ["numbers", "descriptors", "slots", "slot_kinds"]
+        ].tolist()
+        self._operations: list[tuple[int, list[int], int, int]] = tables["operations"][
+            ["destination", "sources", "microthread", "priority"]
+        ].tolist()
+        self._slot_kinds: list[int] = tables["slot_kinds"].tolist()
 
     def of_class(self, number: int) -> int:
         """Return the levels of a class as bits."""
@@ -103,17 +112,16 @@ class _Finder:
 
     def _parts(self, use: int) -> tuple[int, list[int], list[int]]:
         """Return the body of a use, its static descriptors and the rows of its slots."""
-        row = self._tables["uses"][use]
-        body = self._tables["bodies"][int(row["body"])]
-        first = int(row["rows"]) + int(body["numbers"])
-        behind = first + int(body["descriptors"])
-        slots = self._rows[behind : behind + int(body["slots"])].tolist()
-        return int(row["body"]), self._rows[first:behind].tolist(), slots
+        number, first = self._of_uses[use]
+        numbers, descriptors, slots, _ = self._of_bodies[number]
+        first += numbers
+        behind = first + descriptors
+        return number, self._rows[first:behind], self._rows[behind : behind + slots]
 
     def _slots(self, use: int, kind: str) -> Iterable[int]:
         number, _, slots = self._parts(use)
-        first = int(self._tables["bodies"][number]["slot_kinds"])
-        kinds = self._tables["slot_kinds"][first : first + len(slots)].tolist()
+        first = self._of_bodies[number][-1]
+        kinds = self._slot_kinds[first : first + len(slots)]
         return [row for row, its in zip(slots, kinds, strict=True) if its == SLOT[kind]]
 
     def _instructions(self, number: int) -> list[_Instruction]:
@@ -151,11 +159,10 @@ class _Finder:
         for op, a, _, _ in self._instructions(number):
             if op != self._numbers["apply"]:
                 continue
-            row = self._tables["operations"][slots[a]]
-            operands = {int(row["destination"]), *row["sources"].tolist()} - {NO_REGISTER}
-            if int(row["microthread"]) != NO_MICROTHREAD:
-                levels |= 1 << self._levels[int(row["priority"])]
-            elif operands & streams:
+            destination, sources, microthread, priority = self._operations[slots[a]]
+            if microthread != NO_MICROTHREAD:
+                levels |= 1 << self._levels[priority]
+            elif ({destination, *sources} - {NO_REGISTER}) & streams:
                 levels |= main
         for load in self._slots(use, "register_load"):
             row = self._tables["register_loads"][load]
