@@ -109,7 +109,7 @@ class LocatingParser(Parser):
         line = self._text[: error.span.start].rpartition("\n")[2]
         if exponent is not None and (digits := _DIGITS_BEFORE.search(line)) is not None:
             error.span = Span(error.span.start - len(digits[0]), exponent.end(), self.lexer.input)
-            return f"'{digits[0]}{exponent[0]}' is no number: a float has a point; write {digits[0]}.0{exponent[0]}"
+            return f"'{digits[0]}{exponent[0]}' is not a number: a float has a point; write {digits[0]}.0{exponent[0]}"
         match error.msg.strip():
             case "Could not parse entire input!":
                 return f"there is no operation; write {self._program}" if at_end else "an operation is expected here"

@@ -8,6 +8,7 @@ from xdsl.dialects.func import FuncOp
 
 from ...analysis.pto.dry_run.trace import Kind, Trace
 from ...dialects.pto.frontend_pipes import PopOp
+from ...dialects.pto.instruction_operation import InstructionOp
 from ...dialects.pto.internal_pipes import TPopOp
 from ...dialects.pto.kernels import function_of
 from ...dialects.pto.tiles import TExtractOp, TileOperation, TLoadOp, TMovOp, TStoreOp, is_product
@@ -47,6 +48,8 @@ def _kinds_in(function: FuncOp) -> set[Kind]:
     for op in walk(function):
         match op:
             case TLoadOp():
+                found.add("load")
+            case InstructionOp() if op.row.name == "mgather":
                 found.add("load")
             case TStoreOp():
                 found.add("store")

@@ -128,7 +128,7 @@ class ImportReservedBufferOp(IRDLOperation):
     addr = result_def(i32)
 
     def __init__(self, name: str, peer: str) -> None:
-        """`peer` is the function that reserves the buffer."""
+        """Import a buffer that the function `peer` reserves."""
         super().__init__(result_types=[i32], properties={"name": StringAttr(name), "peer_func": SymbolRefAttr(peer)})
 
     @property

@@ -192,7 +192,7 @@ class OpenPipeOp(FrontendOperation):
         acc_push_epilogue: AccPushEpilogueAttr | None = None,
         **operands: SSAValue,
     ) -> None:
-        """`operands` are where the slots are, by name: `gm_slot_buffer`, `c2v_consumer_buf` and so on."""
+        """Open an end; `operands` say where the slots are, by name: `gm_slot_buffer`, `c2v_consumer_buf` and so on."""
         super().__init__(
             operands=[operands.get(name) for name in _OPENING_OPERANDS],
             properties={

@@ -235,7 +235,7 @@ class MakeTensorViewOp(IRDLOperation):
         strides: Sequence[SSAValue],
         layout: LayoutAttr | None = None,
     ) -> None:
-        """Extents that are constants are stated in the type of the tensor."""
+        """Make a tensor whose type states the extents that are constants."""
         assert isinstance(ptr.type, PtrType), "a tensor is made at a pointer"
         type = TensorViewType.get(_extents(shape), ptr.type.element_type)
         super().__init__(operands=[ptr, shape, strides], result_types=[type], properties={"layout": layout})
@@ -306,7 +306,7 @@ class PartitionViewOp(IRDLOperation):
     traits = traits_def(Pure(), VerifiedByConstants())
 
     def __init__(self, source: SSAValue, offsets: Sequence[SSAValue], sizes: Sequence[SSAValue]) -> None:
-        """Sizes that are constants are stated in the type of the part."""
+        """View a part whose type states the sizes that are constants."""
         assert isinstance(source.type, TensorViewType), "a part is that of a tensor"
         type = PartitionTensorViewType.get(_extents(sizes), source.type.element_type)
         super().__init__(operands=[source, offsets, sizes], result_types=[type])

@@ -132,7 +132,7 @@ class TableOperation(TileOperation):
     dst = operand_def()
 
     def __init__(self, inputs: Sequence[SSAValue], dst: SSAValue, **modes: Attribute) -> None:
-        """The inputs are what stands in `ins`, a tile for intermediate results included."""
+        """Compute with what is in `ins`, a tile for intermediate results included."""
         super().__init__(operands=[inputs, dst], properties=modes)
 
     @classmethod

@@ -189,7 +189,7 @@ def test_program_from_stdin(run_loom: Run, monkeypatch: pytest.MonkeyPatch) -> N
     """Its name in messages is `stdin`; an empty one lacks a kernel."""
     for text, place, said in (
         ("", "1:1", "there is no operation; write a kernel, func.func"),
-        ("func.func @f() {\n  %c = arith.constant -1e-05 : f32\n  return\n}", "2:23", "'-1e-05' is no number: "
+        ("func.func @f() {\n  %c = arith.constant -1e-05 : f32\n  return\n}", "2:23", "'-1e-05' is not a number: "
          "a float has a point; write -1.0e-05"),
         ("func.func @f() {\n  %c = arith.constant 1E5 : f32\n  return\n}", "2:23", "write 1.0E5"),
     ):  # fmt: skip
