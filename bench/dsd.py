@@ -13,6 +13,7 @@ and so is what goes through a FIFO: a push and a pop. Both use one thread, and p
   asynchronously.
 - FIFO: pushed from memory and popped into memory.
 - circular: the last source is a ring of half the elements, and gone around twice.
+- in registers: contiguous, strided or 4-D, all operands but numbers in data structure registers that the program names.
 """
 
 from __future__ import annotations
@@ -55,8 +56,13 @@ class Case(NamedTuple):
     compute: Callable[..., Any] | None = None
     """numpy's function of all sources, None for a move."""
 
+    in_registers: bool = False
+    """Descriptors are in data structure registers that the program names."""
+
     @property
     def name(self) -> str:
+        if self.in_registers:
+            return f"{self.operation} {self.access} in registers ({self.kind})"
         return f"{self.operation} {self.access} ({self.kind})"
 
 
@@ -98,6 +104,21 @@ CASES = [
     Case("faddh", "f16", "circular", 2, np.add),
     Case("add16", "i16", "circular", 2, np.add),
     Case("mov32", "i32", "circular"),
+    *(
+        Case(*operation, in_registers=True)
+        for operation in (
+            ("fmovs", "f32", "contiguous", 1, None),
+            ("fadds", "f32", "contiguous", 2, np.add),
+            ("fmacs", "f32", "by a scalar", 3, multiply_add),
+            ("faddh", "f16", "contiguous", 2, np.add),
+            ("mov16", "i16", "contiguous", 1, None),
+            ("fmovs", "f32", "strided", 1, None),
+            ("fadds", "f32", "strided", 2, np.add),
+            ("fmacs", "f32", "strided", 3, multiply_add),
+            ("add16", "i16", "strided", 2, np.add),
+            ("fadds", "f32", "4-D", 2, np.add),
+        )
+    ),
 ]
 
 LAYOUT = """
@@ -192,6 +213,7 @@ def simulator(case: Case, width: int, height: int, count: int, rounds: int, *, c
     loads = [f'@export_symbol({name}_pointer, "{name}");' for name in names]
     for name in names:
         is_ring = case.access == "circular" and name == names[-2]
+        file = {"o": "dsr_dest", "a": "dsr_src0", "b": "dsr_src1"}[name]
         lines += [
             f"var {name} = @zeros([{count // 2 if is_ring else shape}]{case.kind});",
             f"var {name}_pointer: [*]{case.kind} = &{name};",
@@ -202,7 +224,10 @@ def simulator(case: Case, width: int, height: int, count: int, rounds: int, *, c
             dsd = f"@get_dsd(circbuf_dsd, .{{ .base_address = &{name}, .extent = {count} }})"
             loads.append(f"@load_to_dsr_xdsr(ring, @get_xdsr(0), {dsd});")
         else:
-            lines.append(f"const {name}_dsd = {dsd_of(name, case.access, count)};")
+            dsd = dsd_of(name, case.access, count)
+            lines.append(f"const {name}_dsd = {f'@get_dsr({file}, 1)' if case.in_registers else dsd};")
+            if case.in_registers:
+                loads.append(f"@load_to_dsr({name}_dsd, {dsd});")
     if case.access == "FIFO":
         lines += [f"var places = @zeros([{count}]{case.kind});", "const fifo = @allocate_fifo(places);"]
         statements = f"_ = @{case.operation}(fifo, a_dsd); _ = @{case.operation}(o_dsd, fifo);"

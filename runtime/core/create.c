@@ -3,6 +3,7 @@
 
 #include "code.h"
 #include "frames.h"
+#include "held.h"
 #include "priorities.h"
 #include "quick.h"
 #include "races.h"
@@ -545,6 +546,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     join_instructions(core);
     prepare_sums(core);
     prepare_clocks(core);
+    prepare_held(core);
     prepare_settings(core, input);
     if (core->races != NULL) {
         prepare_unwritten(core, input->unwritten);
@@ -619,7 +621,7 @@ void core_destroy(struct core *core) {
     free_partitions(core);
     void *arrays[] = {core->classes, core->tiles, core->pe_of, core->queue_place, core->uses, core->accesses,
                       core->operations, core->variants, core->slots, core->code, core->signals, core->applications, core->numbers,
-                      core->placings, core->sums, core->descriptors, core->bounds, core->prices, core->steps_left};
+                      core->placings, core->sums, core->held, core->descriptors, core->bounds, core->prices, core->steps_left};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         free(arrays[k]);
     }

@@ -304,7 +304,7 @@ void fifo_stop(struct core *core, struct open *open, int k, cycle time) {
     if (open->keeps && !queue->writes) {
         memcpy(pe->memory + 2 * (int64_t)open->operands[0].descriptor.address, &open->before, operation->kernel->size[0]);
     }
-    end_early(open);
+    end_early(core, open);
 }
 
 /* Returns for how many elements, or wavelets of two, every FIFO has something when they are looked for; if for none, the

@@ -27,7 +27,8 @@ def scalar_table() -> str:
     rows = [
         f"{macros[len(row.kinds)]}({FIRST_SCALAR + place}, {row.mnemonic})" for place, row in enumerate(SCALARS)
     ]  # fmt: skip
-    return COMMENT.format("runtime/tables/instructions.py") + _table("SCALARS", ", ".join(macros.values()), rows)
+    header = COMMENT.format("runtime/tables/instructions.py") + f"enum {{ FIRST_SCALAR = {FIRST_SCALAR} }};\n\n"
+    return header + _table("SCALARS", ", ".join(macros.values()), rows)
 
 
 def kernels() -> Iterator[tuple[int, DsdOperation, str, list[str]]]:

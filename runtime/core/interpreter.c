@@ -1,6 +1,7 @@
 /* Interpreter: runs the task of one PE until it ends, waits, or has used up its steps. */
 #include "code.h"
 #include "frames.h"
+#include "held.h"
 #include "races.h"
 #include "scalar.h"
 #include "scalar_table.h"
@@ -601,6 +602,23 @@ next:
         ip++;
         NEXT;
     }
+    CASE(compute_held): {
+        const struct held *held = ip->slot.held;
+        cycle taken = held->compute(core, pe, held, r);
+        if (taken >= 0) {
+            now += taken;
+            if (ip->b != NO_REGISTER) {
+                r[ip->b] = 1;
+            }
+            ip++;
+            NEXT;
+        }
+        for (uint32_t k = 0; k < held->reads; k++) {
+            read_register(core, pe, held->read[k].row, descriptors_of(frame) + (held->read[k].descriptor & 0x3FFF));
+        }
+        applied_to = held->application;
+        goto computes;
+    }
 #define MOVE(name)                                                                                                     \
     CASE(name):                                                                                                        \
         pe->now = now;                                                                                                 \
@@ -699,7 +717,16 @@ next:
         load_register(core, pe, (uint32_t)ip->slot.number, descriptor_at(frame, ip->a));
         ip++;
         NEXT;
-    CASE(read_register): {
+    CASE(check_register):
+        do {
+            if (registers_at(pe)[ip->b].held == 0) {
+                goto reads;
+            }
+            ip++;
+        } while (ip->op == I_check_register);
+        NEXT;
+    CASE(read_register):
+    reads: {
         uint32_t row = (uint32_t)ip->slot.number;
         uint32_t code = read_register(core, pe, row, descriptors_of(frame) + (ip->a & 0x3FFF));
         if (code != 0) {

@@ -94,7 +94,8 @@ struct descriptor {
     uint8_t shape; /* what `plain` is if its elements are where they belong */
     uint8_t plain; /* both are kept up to date by `note_plain` */
     uint8_t state; /* MARKED and the like */
-    int32_t lowest, highest; /* of a PLAIN_WALK and PAIRED: words from its address to its lowest and its highest element */
+    uint8_t loaded; /* what `plain` would be if it were not from a register; 0 of others */
+    int32_t lowest, highest; /* of a PLAIN_WALK and what follows: words from its address to its lowest and its highest element */
 };
 /* Descriptors that operations take quickly (quick.c): elements side by side, inside of a buffer, 16 or 32 bits each, runs
  * of wavelets that carry nothing but one element, and other walks over such elements inside of a buffer. Those of elements
@@ -102,6 +103,7 @@ struct descriptor {
 enum {
     PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN /* of a class with several priorities */, PLAIN_WALK,
     PAIRED_HALVES, PAIRED_WORDS, /* walks of one dimension with a stride of 2 */
+    PLAIN_RING, /* a circular walk, which only registers hold */
 };
 /* What the tables do not say: wavelets are marked; operations move the register on; the code does not say that the
  * register holds a FIFO */
@@ -167,6 +169,7 @@ struct application {
     const struct operation *operation;
     short_way *compute; /* of those in memory: returns its cycles; -1, and has done nothing, if it is for others */
     uint8_t form;                    /* the short way that it may take */
+    uint8_t is_alike;                /* all elements are as wide, and none but the last source is a number */
     uint8_t is_number[MAX_OPERANDS];
     uint8_t plain[MAX_OPERANDS];     /* of a descriptor in memory that is taken quickly */
     struct operand_place places[MAX_OPERANDS];
@@ -203,6 +206,7 @@ union slot {
     const struct application *application;
     const struct placing *placing;
     const struct sum *sum;
+    const struct held *held;
     const int64_t *column; /* values of the class's units */
     const struct use *use;
     uint64_t number;       /* a task of the class, or a row */
@@ -833,6 +837,7 @@ struct core {
     struct application *applications;
     struct placing *placings;
     struct sum *sums;
+    struct held *held;
     uint64_t application_count, instruction_count;
     struct descriptor *descriptors;
     struct bounds *bounds; /* of each buffer */
@@ -1106,9 +1111,11 @@ void load_register(struct core *core, struct pe *pe, uint32_t row, const struct 
 uint32_t read_register(struct core *core, struct pe *pe, uint32_t row, struct descriptor *descriptor);
 const struct operation *from_registers(struct core *core, struct pe *pe, const struct operation *operation,
                                        struct operand_state *operands, uint32_t where);
-void move_registers(struct pe *pe, const struct operation *operation, const struct operand_state *operands,
-                    int64_t count);
-void end_early(struct open *open);
+void move_registers(const struct core *core, struct pe *pe, const struct operation *operation,
+                    const struct operand_state *operands, int64_t count);
+void note_held(const struct core *core, const struct pe *pe, struct descriptor *held);
+void leave_register(const struct core *core, const struct pe *pe, const struct descriptor *walk, int64_t count);
+void end_early(const struct core *core, struct open *open);
 int64_t walk_offset(const struct descriptor *walk, int64_t k);
 static inline bool is_circular(const struct descriptor *stream) {
     return stream->type == MEMORY_WALK && stream->flags & CIRCULAR;
@@ -1153,6 +1160,8 @@ static inline void spell_out(struct core *core, struct pe *pe, uint32_t place) {
     }
 }
 
+/* held.c: the short way of operations in memory with operands in registers */
+short_way compute_held;
 /* Notes the reach of a walk whose elements are not side by side, and whether it can be PLAIN_WALK or PAIRED. */
 void note_walk(struct descriptor *walk);
 /* Returns whether all elements of such a walk are in its buffer, and none of 32 bits is at an odd word. */
@@ -1170,17 +1179,28 @@ static inline void note_place(const struct core *core, struct descriptor *stream
     } else if (stream->shape >= PLAIN_WALK && !is_within_buffer(core, stream)) {
         stream->plain = 0;
     }
+    if (stream->held != 0) {
+        stream->loaded = stream->plain;
+        stream->plain = 0;
+    }
 }
-static inline void note_plain(const struct core *core, struct descriptor *stream) {
+/* Notes what a descriptor is, wherever its elements are. */
+static inline void note_shape(const struct core *core, struct descriptor *stream) {
     stream->shape = 0;
     if (stream->type == QUEUE_RUN) {
         bool shares = core->levels[core->tables.queues[stream->row].owner] != 0;
         stream->shape = stream->flags == 0 && stream->state == 0 && stream->held == 0 ? PLAIN_RUN + shares : 0;
     } else if (stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->strides[0] == 1 &&
-               stream->extents[0] != POINTER_EXTENT && stream->row != NO_ROW && stream->held == 0) {
+               stream->extents[0] != POINTER_EXTENT && !is_circular(stream)) {
         stream->shape = kind_bytes(stream->kind) == 4 ? PLAIN_WORDS : kind_bytes(stream->kind) == 2 ? PLAIN_HALVES : 0;
-    } else if (stream->type == MEMORY_WALK && stream->row != NO_ROW && stream->held == 0 && !is_circular(stream)) {
+    } else if (stream->type == MEMORY_WALK && (stream->held != 0 || !is_circular(stream))) {
         note_walk(stream);
+    }
+}
+static inline void note_plain(const struct core *core, struct descriptor *stream) {
+    note_shape(core, stream);
+    if (stream->type == MEMORY_WALK && stream->row == NO_ROW) {
+        stream->shape = 0;
     }
     note_place(core, stream);
 }

@@ -557,7 +557,7 @@ int apply(struct core *core, struct pe *pe, const struct operation *operation, s
     }
     int64_t count = count_of(pe, operation, operands);
     if (holds) {
-        move_registers(pe, operation, operands, count);
+        move_registers(core, pe, operation, operands, count);
     }
     if (core->issued != NULL) {
         uint64_t *issued = core->issued[operation->number];

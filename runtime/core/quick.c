@@ -31,17 +31,6 @@ static bool is_queue(const struct use *use, uint16_t named) {
 static short_way walks, one_source, two_sources, source_and_number, three_sources, two_sources_and_number;
 static short_way fixed_source, fixed_sources, fixed_source_and_number, fixed_three_sources, fixed_sources_and_number;
 
-/* Returns whether each of the sources begins where the destination does, or at least so many bytes before or behind. */
-static inline bool are_apart(uint8_t *const *at, int sources, uint64_t bytes) {
-    for (int k = 1; k <= sources; k++) {
-        uint64_t behind = (uint64_t)(at[k] - at[0]);
-        if (behind != 0 && behind + bytes - 1 < 2 * bytes - 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Notes where the operands of an operation begin if the code says it, and returns whether their elements are side by
  * side, and those of different operands apart. */
 static bool note_fixed(struct application *application, const struct operation *operation, int vectors) {
@@ -66,7 +55,8 @@ static bool note_fixed(struct application *application, const struct operation *
 
 /* Returns how an operation computes that has no queues. */
 static short_way *compute_way(struct application *application, const struct operation *operation, bool alike) {
-    if (!alike || application->is_number[1] || (operation->sources == 3 && application->is_number[2])) {
+    application->is_alike = alike && !application->is_number[1] && (operation->sources < 3 || !application->is_number[2]);
+    if (!application->is_alike) {
         return walks;
     }
     bool has_number = application->is_number[operation->sources];
@@ -464,6 +454,12 @@ void note_walk(struct descriptor *walk) {
         (walk->dimensions == 1 && walk->extents[0] == POINTER_EXTENT)) {
         return;
     }
+    if (is_circular(walk)) {
+        walk->lowest = 0;
+        walk->highest = (walk->extents[1] - 1) * (int32_t)size / 2;
+        walk->shape = PLAIN_RING;
+        return;
+    }
     walk_reach(size, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
     walk->lowest = within(lowest / 2);
     walk->highest = within(highest / 2);
@@ -602,17 +598,21 @@ static cycle compute_walks(const struct core *core, const struct pe *pe, const s
         }                                                                                                              \
         const struct descriptor *to = (const struct descriptor *)(void *)operand_at(application, registers, 0);        \
         cycle taken = -1;                                                                                              \
+        if (to->loaded != 0) {                                                                                         \
+            return compute_held(core, pe, application, registers);                                                     \
+        }                                                                                                              \
         if (to->plain == application->plain[0]) {                                                                      \
             taken = compute_of(core, pe, application, registers, sources, has_number);                                 \
         } else if (to->plain > PLAIN_WALK && application->operation->kernel->pairs != NULL) {                         \
             taken = compute_pairs(core, pe, application, registers, sources, has_number);                              \
         }                                                                                                              \
         taken = taken >= 0 ? taken : compute_lines(core, pe, application, registers, sources, has_number);             \
-        return taken >= 0 ? taken : compute_walks(core, pe, application, registers);                                   \
+        return taken >= 0 ? taken : walks(core, pe, application, registers);                                           \
     }
 static cycle walks(const struct core *core, const struct pe *pe, const struct application *application,
                    int64_t *registers) {
-    return core->is_observed ? -1 : compute_walks(core, pe, application, registers);
+    cycle taken = core->is_observed ? -1 : compute_walks(core, pe, application, registers);
+    return taken >= 0 || core->is_observed ? taken : compute_held(core, pe, application, registers);
 }
 
 /* The same where all operands but a number are at places that the code names */

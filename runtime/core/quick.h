@@ -23,6 +23,17 @@ static inline bool is_quiet(const struct queue *queue, uint32_t unit) {
     return queue->is_uniform || (queue->flags[unit] == 0 && !(queue->is_colorless && queue->colors[unit] < 0));
 }
 
+/* Returns whether each of the sources begins where the destination does, or at least so many bytes before or behind. */
+static inline bool are_apart(uint8_t *const *at, int sources, uint64_t bytes) {
+    for (int k = 1; k <= sources; k++) {
+        uint64_t behind = (uint64_t)(at[k] - at[0]);
+        if (behind != 0 && behind + bytes - 1 < 2 * bytes - 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Notes that `count` wavelets of a run are taken; returns when the operation is ready for the next. */
 static inline cycle note_taken(struct core *core, struct run *run, uint32_t count, cycle ready, cycle rate) {
     cycle slower = run->rate > rate ? run->rate : rate, head = head_time(run);

@@ -24,16 +24,29 @@ void place_registers(struct core *core) {
     }
 }
 
+/* Notes whether what a register holds is a walk that operations take quickly. Of those over all of memory the PE says
+ * which variable they are in. */
+void note_held(const struct core *core, const struct pe *pe, struct descriptor *held) {
+    if (held->type != MEMORY_WALK || held->row != NO_ROW) {
+        note_plain(core, held);
+        return;
+    }
+    note_shape(core, held);
+    bool is_odd = kind_bytes(held->kind) == 4 && held->address & 1;
+    held->loaded = held->shape != 0 && !is_odd && is_inside(core, pe, held) ? held->shape : 0;
+    held->shape = held->plain = 0;
+}
+
 void load_register(struct core *core, struct pe *pe, uint32_t number, const struct descriptor *descriptor) {
     const struct register_load_row *row = &core->tables.register_loads[number];
     uint16_t place = core->register_place[row->file][row->number];
     struct descriptor *held = &registers_at(pe)[place];
     *held = *descriptor;
     held->held = (uint16_t)(place + 1);
-    held->shape = held->plain = 0;
     held->load = row->flags & LOAD_ASYNC ? number : NO_ROW;
     held->state &= (uint8_t) ~(SAVES_ADDRESS | HOLDS_FIFO);
     held->state |= row->flags & LOAD_SAVES_ADDRESS ? SAVES_ADDRESS : 0;
+    note_held(core, pe, held);
 }
 
 /* Stores what a register holds; returns the code of a finding, or 0. */
@@ -106,22 +119,31 @@ const struct operation *from_registers(struct core *core, struct pe *pe, const s
     return chosen;
 }
 
-/* Leaves the registers that operations move on behind `count` elements (DSR-067). */
-void move_registers(struct pe *pe, const struct operation *operation, const struct operand_state *operands,
-                    int64_t count) {
+/* Leaves the register that a walk was read from, and that operations move on, behind `count` elements (DSR-067). */
+void leave_register(const struct core *core, const struct pe *pe, const struct descriptor *walk, int64_t count) {
+    struct descriptor *held = &registers_at(pe)[walk->held - 1];
+    *held = walk_behind(walk, count);
+    held->load = NO_ROW;
+    if (held->row != NO_ROW) {
+        note_place(core, held);
+    } else {
+        note_held(core, pe, held);
+    }
+}
+
+/* Leaves the registers that operations move on behind `count` elements. */
+void move_registers(const struct core *core, struct pe *pe, const struct operation *operation,
+                    const struct operand_state *operands, int64_t count) {
     for (int k = 0; k <= operation->sources; k++) {
         const struct descriptor *walk = &operands[k].descriptor;
-        if (operands[k].is_number || walk->held == 0 || !(walk->state & SAVES_ADDRESS) || walk->type != MEMORY_WALK) {
-            continue;
+        if (!operands[k].is_number && walk->held != 0 && walk->state & SAVES_ADDRESS && walk->type == MEMORY_WALK) {
+            leave_register(core, pe, walk, count);
         }
-        struct descriptor *held = &registers_at(pe)[walk->held - 1];
-        *held = walk_behind(walk, count);
-        held->load = NO_ROW;
     }
 }
 
 /* Ends an operation at its position: registers that it moves are left behind what it has covered (DSR-065). */
-void end_early(struct open *open) {
-    move_registers(open->pe, open->operation, open->operands, open->position);
+void end_early(const struct core *core, struct open *open) {
+    move_registers(core, open->pe, open->operation, open->operands, open->position);
     open->count = open->position;
 }

@@ -24,7 +24,7 @@ static void end_by_control(struct core *core, struct open *open, struct run **ru
             runs[k]->taken++;
         }
     }
-    end_early(open);
+    end_early(core, open);
     open->by_control = true;
 }
 
