@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from ..diagnostics.nesting import deep_nesting
+from ..diagnostics.nesting import deep_nesting, with_room_for_frames
 from ..diagnostics.output import of_a_tool, tell, tell_error
 
 
@@ -40,7 +40,7 @@ def _open_standard_streams() -> None:
 def _status_of(run: Callable[[], None]) -> int:
     try:
         with _signals(), deep_nesting():
-            run()
+            with_room_for_frames(run)
             sys.stdout.flush()
     except BrokenPipeError:
         # Whoever reads our output has seen enough; Python would complain again when it flushes at exit.
