@@ -30,13 +30,19 @@ static int slot_operand(uint16_t op) {
 
 /* Returns the instruction that loads or stores an element at a known address; `op` if there is none. */
 static uint16_t at_known_address(uint16_t op, uint8_t kind) {
-    bool loads = op == I_load;
+    static const uint16_t prepared[][4] = {
+        {I_load_i16, I_load_16, I_load_i32, I_load_32},
+        {I_store_16, I_store_16, I_store_32, I_store_32},
+        {I_checked_load_i16, I_checked_load_16, I_checked_load_i32, I_checked_load_32},
+        {I_checked_store_16, I_checked_store_16, I_checked_store_32, I_checked_store_32},
+    };
+    const uint16_t *row = prepared[op == I_load ? 0 : op == I_store ? 1 : op == I_checked_load ? 2 : 3];
     switch (kind) {
-    case KIND_I16: return loads ? I_load_i16 : I_store_16;
+    case KIND_I16: return row[0];
     case KIND_F16:
-    case KIND_BF16: return loads ? I_load_16 : I_store_16;
-    case KIND_I32: return loads ? I_load_i32 : I_store_32;
-    case KIND_F32: return loads ? I_load_32 : I_store_32;
+    case KIND_BF16: return row[1];
+    case KIND_I32: return row[2];
+    case KIND_F32: return row[3];
     default: return op;
     }
 }
@@ -44,7 +50,6 @@ static uint16_t at_known_address(uint16_t op, uint8_t kind) {
 static void prepare_access(const struct core *core, struct instruction *instruction) {
     if (core->races != NULL) {
         instruction->op = instruction->op == I_load ? I_checked_load : I_checked_store;
-        return;
     }
     const struct access *access = instruction->slot.access;
     uint16_t op = access->is_static ? at_known_address(instruction->op, access->kind) : instruction->op;

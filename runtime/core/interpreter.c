@@ -522,6 +522,30 @@ next:
     LOAD(load_i32, int32_t)
     LOAD(load_16, uint16_t)
     LOAD(load_32, uint32_t)
+#define CHECK(address, bytes, writes) check_element(core, pe, (int64_t)(address), (bytes), (writes), WHERE, now)
+#define CHECKED_LOAD(name, type)                                                                                       \
+    CASE(name): {                                                                                                      \
+        type value;                                                                                                    \
+        CHECK(ip->slot.byte, sizeof value, false);                                                                     \
+        memcpy(&value, pe->memory + ip->slot.byte, sizeof value);                                                      \
+        r[ip->a] = value;                                                                                              \
+        ip++;                                                                                                          \
+        NEXT;                                                                                                          \
+    }
+    CHECKED_LOAD(checked_load_i16, int16_t)
+    CHECKED_LOAD(checked_load_i32, int32_t)
+    CHECKED_LOAD(checked_load_16, uint16_t)
+    CHECKED_LOAD(checked_load_32, uint32_t)
+    CASE(checked_store_16):
+        CHECK(ip->slot.byte, 2, true);
+        memcpy(pe->memory + ip->slot.byte, &r[ip->a], 2);
+        ip++;
+        NEXT;
+    CASE(checked_store_32):
+        CHECK(ip->slot.byte, 4, true);
+        memcpy(pe->memory + ip->slot.byte, &r[ip->a], 4);
+        ip++;
+        NEXT;
     CASE(store_16):
         memcpy(pe->memory + ip->slot.byte, &r[ip->a], 2);
         ip++;
@@ -575,7 +599,7 @@ next:
     }
     CASE(sum): {
         const struct sum *sum = ip->slot.sum;
-        cycle taken = compute_sum(core, pe, sum, r);
+        cycle taken = compute_sum(core, pe, sum, r, now);
         if (taken >= 0) {
             now += taken;
             ip += sum->operations;
@@ -592,7 +616,7 @@ next:
         if (taken < 0) {
             goto applies;
         }
-        if (core->races != NULL && has_to_look(core, pe)) {
+        if (core->races != NULL && has_to_look_at(core, pe, application)) {
             check_quick(core, pe, application, r, WHERE, now, DONE_NOW);
         }
         now += taken;

@@ -1145,7 +1145,7 @@ static inline void note_observers(struct core *core) {
 }
 /* sums.c */
 void prepare_sums(struct core *core);
-cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum *sum, int64_t *registers);
+cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum *sum, int64_t *registers, cycle now);
 /* Applications of the forms SENDS_MOVE and RECEIVES_MOVE, as quick_transfer (moves.c) */
 void prepare_moves(struct core *core);
 /* Return when the task goes on, or, less than 0, how they leave it: -NOT_QUICK, -WAITS or -WENT_WRONG. */

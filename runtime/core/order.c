@@ -601,6 +601,13 @@ void continue_paused(struct core *core) {
     }
 }
 
+/* Fetches what is in flight on the PE that is visited next. */
+static inline void fetch_flights(const struct core *core, const struct pe *pe) {
+    if (pe != NULL) {
+        FETCH((const char *)races_of(core, pe), sizeof(struct pe_races), 1)
+    }
+}
+
 /* Visits the PEs of a tile until nothing is certain there; returns how many. */
 static uint64_t visit_tile(struct core *core, struct tile *tile) {
     uint64_t count = 0;
@@ -610,6 +617,9 @@ static uint64_t visit_tile(struct core *core, struct tile *tile) {
         pe->is_dirty = false;
         count++;
         fetch_pe(tile->first);
+        if (core->races != NULL) {
+            fetch_flights(core, tile->first);
+        }
         visit(core, pe);
     }
     return count;

@@ -11,16 +11,43 @@
  * know of it otherwise, so a launch counts, as do control wavelets. Until then all accesses race with it, also where it
  * happens to have ended.
  */
+#include "moves.h"
 #include "races.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 1 << 16, WORDS_BEYOND = 1 << 30 };
+enum { MAX_WORDS = 1 << 16, WORDS_BEYOND = 1 << 30, FEW_WORDS = 4 /* for a loop */ };
 enum { LATER_WRITES = 1, EARLIER_WRITES = 2, LATER_IS_ASYNC = 4 }; /* bits of the fifth value of a finding */
 
+static inline int32_t cut(int64_t word) {
+    return word < -WORDS_BEYOND ? -WORDS_BEYOND : word > WORDS_BEYOND ? WORDS_BEYOND : (int32_t)word;
+}
+
 void prepare_races(struct core *core) {
-    core->races = core_allocate(core, (uint64_t)core->width * core->height, sizeof *core->races);
+    uint64_t count = (uint64_t)core->width * core->height;
+    core->races = allocate_large(core, count * sizeof *core->races);
+    for (uint64_t pe = 0; pe < count; pe++) {
+        struct pe_races *here = &core->races[pe];
+        here->flights = here->own;
+        here->room = here->most = OWN_FLIGHTS;
+        forget_bounds(here);
+    }
+}
+
+/* Notes between which words those are of which accesses are looked at although nothing is in flight. */
+static void mark_words(struct pe_races *here) {
+    int64_t low = INT32_MAX, high = INT32_MIN;
+    if (*here->left > 0) {
+        low = here->first_word;
+        high = here->last_word;
+    }
+    if (here->command_word >= 0) {
+        low = here->command_word < low ? here->command_word : low;
+        high = here->command_word >= high ? here->command_word + 1 : high;
+    }
+    here->marked_low = cut(low);
+    here->marked_high = cut(high);
 }
 
 /* Shares what nothing has written, of each class, with the host. */
@@ -34,8 +61,7 @@ void prepare_unwritten(struct core *core, const struct unwritten *classes) {
             here->last_word = given->first + given->count;
             here->left = given->left + unit;
             here->command_word = core->command_words[k];
-            here->low = INT64_MAX;
-            here->high = INT64_MIN;
+            mark_words(here);
         }
     }
 }
@@ -46,11 +72,11 @@ void free_races(struct core *core) {
     }
     for (uint64_t pe = 0; pe < (uint64_t)core->width * core->height; pe++) {
         struct pe_races *here = &core->races[pe];
-        for (uint64_t k = 0; k < here->count; k++) {
-            free(here->flights[k].lates);
+        if (here->flights != here->own) {
+            free(here->flights);
         }
-        free(here->flights);
-        free(here->walks);
+        free(here->touched);
+        free(here->lates);
     }
     free(core->races);
 }
@@ -59,56 +85,68 @@ void free_races(struct core *core) {
 
 static int64_t width_of(const struct descriptor *walk) { return kind_bytes(walk->kind) == 4 ? 2 : 1; }
 
-/* Returns the walks of the operands of an operation. */
-static inline struct walked *walks_of(const struct pe_races *here, const struct flight *flight) {
-    return &here->walks[(uint64_t)(flight - here->flights) * MAX_OPERANDS];
-}
-
-static inline int32_t cut(int64_t word) {
-    return word < -WORDS_BEYOND ? -WORDS_BEYOND : word > WORDS_BEYOND ? WORDS_BEYOND : (int32_t)word;
+static inline void touch_nothing(struct touched *touched) {
+    touched->low = INT32_MAX;
+    touched->high = INT32_MIN;
+    touched->count = 0;
+    touched->writes = false;
+    memset(touched->held, 0, sizeof touched->held);
 }
 
 /* Adds a range to those of an operation. */
-static inline struct range *append_range(struct flight *flight, int64_t low, int64_t high, bool writes, bool is_line) {
-    struct range *range = &flight->ranges[flight->range_count++];
+static inline struct range *append_range(struct touched *touched, int64_t low, int64_t high, bool writes, bool is_line) {
+    struct range *range = &touched->ranges[touched->count++];
     *range = (struct range){.low = cut(low), .high = cut(high), .writes = writes, .is_line = is_line};
-    flight->low = range->low < flight->low ? range->low : flight->low;
-    flight->high = range->high > flight->high ? range->high : flight->high;
+    touched->low = range->low < touched->low ? range->low : touched->low;
+    touched->high = range->high > touched->high ? range->high : touched->high;
+    touched->writes |= writes;
     return range;
 }
 
-/* Adds the words that an operand touches with so many elements to those of an operation. */
-static inline void add_range(struct flight *flight, struct walked *walks, const struct descriptor *walk, int64_t count,
-                             bool writes) {
-    int64_t width = width_of(walk), address = walk->address;
-    if (walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk)) {
-        append_range(flight, address, address + count * width, writes, true);
-        return;
-    }
-    struct walked *walked = &walks[flight->range_count];
-    flight->has_walks = true;
-    int64_t whole = walk_count(walk), lowest = 0, highest = 0;
-    walked->walk = *walk;
-    walked->count = count;
+static inline bool is_line(const struct descriptor *walk) {
+    return walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk);
+}
+
+/* Finds between which words, from its address, the first elements of a walk are. */
+static void find_reach(const struct descriptor *walk, int64_t count, int64_t *low, int64_t *high) {
+    int64_t width = width_of(walk), lowest = 0, highest = 0;
     if (is_circular(walk)) {
         highest = (walk->extents[1] - 1) * width;
     } else if (walk->dimensions == 1) {
         int64_t reach = (count - 1) * walk->strides[0] * width;
         *(reach < 0 ? &lowest : &highest) = reach;
     } else {
-        walked->count = count < whole ? count : whole; /* it begins again behind the last */
         walk_reach(2 * (uint32_t)width, walk->dimensions, walk->extents, walk->strides, &lowest, &highest);
         lowest /= 2;
         highest /= 2;
     }
-    append_range(flight, address + lowest, address + highest + width, writes, false);
+    *low = lowest;
+    *high = highest + width;
+}
+
+/* Adds the words that an operand touches with so many elements to those of an operation. */
+static inline void add_range(struct touched *touched, const struct descriptor *walk, int64_t count, bool writes) {
+    int64_t address = walk->address, low, high;
+    if (is_line(walk)) {
+        append_range(touched, address, address + count * width_of(walk), writes, true);
+        return;
+    }
+    struct walked *walked = &touched->walks[touched->count];
+    walked->walk = *walk;
+    walked->count = count;
+    if (!is_circular(walk) && walk->dimensions > 1) {
+        int64_t whole = walk_count(walk);
+        walked->count = count < whole ? count : whole; /* it begins again behind the last */
+    }
+    find_reach(walk, count, &low, &high);
+    append_range(touched, address + low, address + high, writes, false);
 }
 
 /* Adds the memory of a FIFO: which places of it an operation uses is known to the FIFO alone. */
-static void add_fifo(const struct core *core, struct flight *flight, uint32_t row, bool writes) {
+static void add_fifo(const struct core *core, struct touched *touched, uint32_t row, bool writes) {
     const struct buffer_row *buffer = &core->tables.buffers[core->tables.fifos[row].buffer];
     int64_t bytes = (int64_t)buffer->elements * kind_bytes(buffer->kind);
-    append_range(flight, buffer->address, buffer->address + (bytes + 1) / 2, writes, true)->is_fifo = true;
+    append_range(touched, buffer->address, buffer->address + (bytes + 1) / 2, writes, true)->is_fifo = true;
 }
 
 /* Sets the bits of the words of a range. */
@@ -157,40 +195,59 @@ static void tell_at(struct core *core, struct pe *pe, uint32_t code, uint32_t wh
     tell(core, pe, &late);
 }
 
-static void keep_late(struct core *core, struct flight *flight, const struct late *late) {
-    for (uint64_t k = 0; k < flight->late_count; k++) {
-        if (flight->lates[k].code == late->code && flight->lates[k].where == late->where &&
-            flight->lates[k].time < late->time) {
+/* Keeps an access until the end of an operation in flight is known. */
+static void keep_late(struct core *core, struct pe_races *here, const struct flight *flight, struct late late) {
+    late.flight = flight->number;
+    for (uint64_t k = 0; k < here->late_count; k++) {
+        const struct late *other = &here->lates[k];
+        if (other->flight == late.flight && other->code == late.code && other->where == late.where &&
+            other->time < late.time) {
             return; /* there is one warning for each place, the first */
         }
     }
-    grow(core, (void **)&flight->lates, &flight->late_room, flight->late_count + 1, sizeof *flight->lates);
-    flight->lates[flight->late_count++] = *late;
+    grow(core, (void **)&here->lates, &here->late_room, here->late_count + 1, sizeof *here->lates);
+    here->lates[here->late_count++] = late;
+}
+
+/* Tells what has been kept until the end of an operation is known, and comes before that. */
+static void tell_lates(struct core *core, struct pe *pe, uint32_t flight, cycle done) {
+    struct pe_races *here = races_of(core, pe);
+    uint64_t kept = 0;
+    for (uint64_t k = 0; k < here->late_count; k++) {
+        const struct late *late = &here->lates[k];
+        if (late->flight != flight) {
+            here->lates[kept++] = *late;
+        } else if (late->time < done) {
+            tell(core, pe, late);
+        }
+    }
+    here->late_count = kept;
 }
 
 /* Returns true if an operation in flight has ended, as the tasks may know. */
 static inline bool is_over(const struct flight *flight, const struct pe_races *here, cycle now) {
-    return flight->done <= now && flight->joins != here->joins && flight->alone_on == NO_ROW;
+    return flight->done <= now && flight->joins != here->joins && flight->alone_on == NO_QUEUE;
 }
 
-/* Notes that a wavelet is taken behind the receives from a queue; NO_ROW: that the PE may know of the end of any. */
-void comes_behind(struct core *core, const struct pe *pe, uint32_t queue) {
-    struct pe_races *here = races_of(core, pe);
-    for (uint64_t k = 0; k < here->count; k++) {
+/* Notes that a wavelet is taken behind the receives from a queue; NO_QUEUE: that the PE may know of the end of any. */
+void comes_behind(struct pe_races *here, uint16_t place) {
+    for (uint32_t k = 0; k < here->count && here->alone > 0; k++) {
         struct flight *flight = &here->flights[k];
-        flight->alone_on = queue == NO_ROW || flight->alone_on == queue ? NO_ROW : flight->alone_on;
+        if (flight->alone_on != NO_QUEUE && (place == NO_QUEUE || flight->alone_on == place)) {
+            flight->alone_on = NO_QUEUE;
+            here->alone--;
+        }
     }
 }
 
 /* Finds an access to words that one operand of an operation in flight touches. `later` is the operation that accesses
  * them, or NO_ROW. */
-static void meet_range(struct core *core, struct pe *pe, struct flight *flight, uint32_t number,
-                       const struct range *access, const struct walked *walked, uint32_t later, bool is_async,
-                       uint32_t where, cycle now) {
-    const struct range *range = &flight->ranges[number];
+static void meet_range(struct core *core, struct pe *pe, const struct flight *flight, const struct range *range,
+                       const struct walked *range_walk, const struct range *access, const struct walked *walked,
+                       uint32_t later, bool is_async, uint32_t where, cycle now) {
     int64_t word = access->low > range->low ? access->low : range->low;
     if (!access->is_line || !range->is_line) {
-        word = first_marked(access, walked, range, &walks_of(races_of(core, pe), flight)[number]);
+        word = first_marked(access, walked, range, range_walk);
     }
     if (word < 0) {
         return;
@@ -198,26 +255,82 @@ static void meet_range(struct core *core, struct pe *pe, struct flight *flight, 
     int64_t bits = (access->writes ? LATER_WRITES : 0) | (range->writes ? EARLIER_WRITES : 0) |
                    (is_async ? LATER_IS_ASYNC : 0);
     struct late late = {.time = now, .code = USED_IN_FLIGHT, .task = running_task(pe), .where = where,
-                        .values = {flight->operation, flight->task, flight->where, word, bits, later}};
-    if (flight->done == NEVER && flight->joins != races_of(core, pe)->joins && flight->alone_on == NO_ROW) {
-        keep_late(core, flight, &late);
+                        .values = {flight->operation, task_row(pe, flight->task), flight->where, word, bits, later}};
+    if (flight->done == NEVER && flight->joins != races_of(core, pe)->joins && flight->alone_on == NO_QUEUE) {
+        keep_late(core, races_of(core, pe), flight, late);
     } else {
         tell(core, pe, &late);
     }
 }
 
 /* Finds accesses to words that an operation in flight touches. */
-static inline void meet(struct core *core, struct pe *pe, struct flight *flight, const struct range *accesses,
-                        const struct walked *walks, uint32_t count, uint32_t later, bool is_async, uint32_t where,
-                        cycle now) {
-    for (uint32_t r = 0; r < flight->range_count; r++) {
-        const struct range *range = &flight->ranges[r];
-        for (uint32_t k = 0; k < count; k++) {
-            const struct range *access = &accesses[k];
+static void meet(struct core *core, struct pe *pe, const struct flight *flight, const struct touched *accesses,
+                 uint32_t later, bool is_async, uint32_t where, cycle now) {
+    struct pe_races *here = races_of(core, pe);
+    const struct range line = {flight->low, flight->high, .writes = flight->writes, .is_line = true};
+    const struct touched *touched = flight->is_line ? NULL : &here->touched[flight - here->flights];
+    for (uint32_t r = 0; r < (touched == NULL ? 1 : touched->count); r++) {
+        const struct range *range = touched == NULL ? &line : &touched->ranges[r];
+        for (uint32_t k = 0; k < accesses->count; k++) {
+            const struct range *access = &accesses->ranges[k];
             if (access->low < range->high && range->low < access->high && (range->writes || access->writes) &&
                 !(range->is_fifo && access->is_fifo)) {
-                meet_range(core, pe, flight, r, access, walks == NULL ? NULL : &walks[k], later, is_async, where, now);
+                meet_range(core, pe, flight, range, touched == NULL ? NULL : &touched->walks[r], access,
+                           &accesses->walks[k], later, is_async, where, now);
             }
+        }
+    }
+}
+
+/* Returns whether words may be among those of operations in flight, one of the two of which writes. */
+static inline bool may_meet(const struct pe_races *here, int32_t low, int32_t high, bool writes) {
+    return writes ? low < here->high && here->low < high : low < here->written_high && here->written_low < high;
+}
+
+/* Notes the words of an operation in flight. */
+static inline void widen_bounds(struct pe_races *here, const struct flight *flight) {
+    here->low = flight->low < here->low ? flight->low : here->low;
+    here->high = flight->high > here->high ? flight->high : here->high;
+    if (flight->writes) {
+        here->written_low = flight->low < here->written_low ? flight->low : here->written_low;
+        here->written_high = flight->high > here->written_high ? flight->high : here->written_high;
+    }
+}
+
+/* Drops the operations in flight that have ended, as the tasks may know. */
+static void forget_over(struct pe_races *here, cycle now) {
+    uint32_t kept = 0;
+    forget_bounds(here);
+    for (uint32_t k = 0; k < here->count; k++) {
+        const struct flight *flight = &here->flights[k];
+        if (is_over(flight, here, now)) {
+            continue;
+        }
+        widen_bounds(here, flight);
+        if (kept != k) {
+            if (!flight->is_line) {
+                here->touched[kept] = here->touched[k];
+            }
+            here->flights[kept] = *flight;
+        }
+        kept++;
+    }
+    here->count = kept;
+    here->most = kept <= OWN_FLIGHTS / 2 ? OWN_FLIGHTS : kept < UINT16_MAX / 2 ? (uint16_t)(2 * kept) : UINT16_MAX;
+}
+
+/* Finds words of an operation, at its issue, that others in flight use. */
+static inline void meet_all(struct core *core, struct pe *pe, const struct touched *touched, uint32_t later, bool is_async,
+                            uint32_t where, cycle now) {
+    struct pe_races *here = races_of(core, pe);
+    if (!may_meet(here, touched->low, touched->high, touched->writes)) {
+        return;
+    }
+    forget_over(here, now);
+    for (uint32_t k = 0; k < here->count; k++) {
+        const struct flight *flight = &here->flights[k];
+        if (touched->low < flight->high && flight->low < touched->high) {
+            meet(core, pe, flight, touched, later, is_async, where, now);
         }
     }
 }
@@ -234,11 +347,11 @@ static void check_unblock(struct core *core, struct pe *pe, uint32_t where, cycl
         here->unblocked_by = running_task(pe);
     }
     for (uint64_t k = 0; k < here->count; k++) {
-        struct flight *flight = &here->flights[k];
+        const struct flight *flight = &here->flights[k];
         struct late late = {.time = now, .code = UNBLOCKS_EARLY, .task = running_task(pe), .where = flight->where,
-                            .values = {flight->operation, flight->task, where}};
+                            .values = {flight->operation, task_row(pe, flight->task), where}};
         if (flight->fills && flight->done == NEVER) {
-            keep_late(core, flight, &late);
+            keep_late(core, here, flight, late);
         } else if (flight->fills && flight->done > now) {
             tell(core, pe, &late);
         }
@@ -254,7 +367,14 @@ static int64_t first_unwritten(const struct pe_races *here, int64_t low, int64_t
     if (low >= high) {
         return -1;
     }
-    const uint8_t *found = memchr(here->unwritten + (low - here->first_word), 1, (size_t)(high - low));
+    const uint8_t *first = here->unwritten + (low - here->first_word), *found = NULL;
+    if (high - low > FEW_WORDS) {
+        found = memchr(first, 1, (size_t)(high - low));
+    } else {
+        for (int64_t k = high - low; k-- > 0;) {
+            found = first[k] ? first + k : found;
+        }
+    }
     return found == NULL ? -1 : found - here->unwritten + here->first_word;
 }
 
@@ -262,9 +382,18 @@ static int64_t first_unwritten(const struct pe_races *here, int64_t low, int64_t
 static void write_words(struct pe_races *here, int64_t low, int64_t high) {
     low = low > here->first_word ? low : here->first_word;
     high = high < here->last_word ? high : here->last_word;
-    for (int64_t word = low - here->first_word; word < high - here->first_word; word++) {
-        *here->left -= here->unwritten[word];
-        here->unwritten[word] = 0;
+    if (*here->left == 0 || low >= high) {
+        return;
+    }
+    int64_t first = first_unwritten(here, low, high);
+    uint8_t *const past = here->unwritten + (high - here->first_word);
+    uint8_t *word = first < 0 ? past : here->unwritten + (first - here->first_word);
+    for (; word < past; word++) {
+        *here->left -= *word;
+        *word = 0;
+    }
+    if (*here->left == 0) {
+        mark_words(here);
     }
 }
 
@@ -283,9 +412,15 @@ static int64_t distinct(const struct descriptor *walk, int64_t count) {
 /* Returns the lowest word of a walk that nothing has written, or -1; or, with `writes`, notes that it is written. */
 static int64_t walk_unwritten(struct pe_races *here, const struct descriptor *walk, int64_t count, bool writes) {
     int64_t width = width_of(walk), lowest = -1;
-    bool is_line = walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk);
     int64_t elements = distinct(walk, count);
-    int64_t pieces = is_line && elements > 0 ? 1 : elements, length = is_line ? elements * width : width;
+    int64_t pieces = is_line(walk) && elements > 0 ? 1 : elements, length = is_line(walk) ? elements * width : width;
+    if (pieces > 1) {
+        int64_t low, high;
+        find_reach(walk, count, &low, &high);
+        if (first_unwritten(here, walk->address + low, walk->address + high) < 0) {
+            return -1;
+        }
+    }
     for (int64_t k = 0; k < pieces; k++) {
         int64_t low = walk->address + (k == 0 && !is_circular(walk) ? 0 : walk_offset(walk, k) * width);
         if (writes) {
@@ -308,12 +443,13 @@ static bool is_same_walk(const struct descriptor *walk, const struct descriptor 
 }
 
 /* Finds elements that an operation reads and nothing has written, and notes those that it writes: as if it did all at its
- * issue, since who reads what it still receives is found otherwise. One that a control wavelet ends may read less. */
-static void check_unwritten(struct core *core, struct pe *pe, const struct operation *operation,
+ * issue, since who reads what it still receives is found otherwise. One that a control wavelet ends may read less. Returns
+ * whether nothing has been found. */
+static bool check_unwritten(struct core *core, struct pe *pe, const struct operation *operation,
                             const struct descriptor *const streams[], uint32_t where, cycle now, int64_t count) {
     struct pe_races *here = races_of(core, pe);
     if (*here->left == 0) {
-        return;
+        return true;
     }
     int64_t word = -1;
     for (int k = 1; k <= operation->sources && !operation->on_control && word < 0; k++) {
@@ -327,6 +463,26 @@ static void check_unwritten(struct core *core, struct pe *pe, const struct opera
     }
     if (streams[0] != NULL && streams[0]->type == MEMORY_WALK && !operation->drops_data) {
         walk_unwritten(here, streams[0], count, true);
+    }
+    return word < 0;
+}
+
+/* Does the same for an operation that the code applies, until nothing is found if the code names all that it touches: what
+ * is written once stays so. */
+static inline void check_unwritten_of(struct core *core, struct pe *pe, const struct application *application,
+                                      const struct descriptor *const streams[], uint32_t where, cycle now,
+                                      int64_t count) {
+    struct pe_races *here = races_of(core, pe);
+    const uint32_t number = (uint32_t)(application - core->applications);
+    if (*here->left == 0 || *seen_at(here, number) == number + 1) {
+        return;
+    }
+    bool is_fixed = true;
+    for (int k = 0; k <= application->operation->sources; k++) {
+        is_fixed &= application->is_number[k] || application->places[k].in_frame == 0;
+    }
+    if (check_unwritten(core, pe, application->operation, streams, where, now, count) && is_fixed) {
+        *seen_at(here, number) = number + 1;
     }
 }
 
@@ -346,139 +502,150 @@ void check_words(struct core *core, struct pe *pe, int64_t low, int64_t high, bo
     if (here->count == 0) {
         return;
     }
-    struct range access = {.low = cut(low), .high = cut(high), .is_line = true, .writes = writes};
+    struct touched access;
+    touch_nothing(&access);
+    append_range(&access, low, high, writes, true);
     for (uint64_t k = 0; k < here->count; k++) {
         const struct flight *flight = &here->flights[k];
         if (low < flight->high && flight->low < high && !is_over(flight, here, now)) {
-            meet(core, pe, &here->flights[k], &access, NULL, 1, NO_ROW, false, where, now);
+            meet(core, pe, flight, &access, NO_ROW, false, where, now);
         }
     }
 }
 
-static inline void move_flight(struct pe_races *here, uint64_t to, uint64_t from) {
-    here->flights[to] = here->flights[from];
-    if (here->flights[to].has_walks) {
-        memcpy(&here->walks[to * MAX_OPERANDS], &here->walks[from * MAX_OPERANDS], MAX_OPERANDS * sizeof *here->walks);
+/* Has more room for operations in flight. */
+static void make_room(struct core *core, struct pe_races *here) {
+    if (here->flights != here->own) {
+        grow(core, (void **)&here->flights, &here->room, here->count + 1, sizeof *here->flights);
+        return;
     }
+    struct flight *more = NULL;
+    uint64_t room = 0;
+    grow(core, (void **)&more, &room, 2 * OWN_FLIGHTS, sizeof *more);
+    memcpy(more, here->own, here->count * sizeof *more);
+    here->flights = more;
+    here->room = room;
 }
 
-/* Returns a place for an operation behind those in flight. */
-static struct flight *new_flight(struct core *core, const struct pe *pe, const struct operation *operation, uint32_t where) {
+/* Puts an operation in flight that is issued at a time, and touches nothing yet. */
+static inline struct flight *add_flight(struct core *core, struct pe *pe, const struct operation *operation,
+                                        uint32_t where, cycle now) {
     struct pe_races *here = races_of(core, pe);
-    if (here->count == here->room) {
-        uint64_t room = here->room;
-        grow(core, (void **)&here->walks, &room, here->count + 1, MAX_OPERANDS * sizeof *here->walks);
-        grow(core, (void **)&here->flights, &here->room, here->count + 1, sizeof *here->flights);
-        assert(room == here->room);
+    if (here->count >= here->most) {
+        forget_over(here, now);
     }
-    struct flight *flight = &here->flights[here->count];
-    flight->key = NULL;
-    flight->done = NEVER;
-    flight->joins = here->joins;
-    flight->operation = operation->number;
-    flight->task = running_task(pe);
-    flight->where = where;
-    flight->unblocks = operation->unblock == NO_TASK ? NO_ROW : pe->class->tasks[operation->unblock].number;
-    flight->range_count = 0;
-    flight->fills = flight->has_walks = false;
-    flight->alone_on = NO_ROW;
-    flight->is_waited_for = operation->activate != NO_TASK || operation->unblock != NO_TASK || operation->on_control;
-    flight->low = INT32_MAX;
-    flight->high = INT32_MIN;
-    memset(flight->held, 0, sizeof flight->held);
-    flight->lates = NULL;
-    flight->late_count = flight->late_room = 0;
+    if (here->count == here->room) {
+        make_room(core, here);
+    }
+    struct flight *flight = &here->flights[here->count++];
+    *flight = (struct flight){.done = NEVER, .low = INT32_MAX, .high = INT32_MIN, .joins = here->joins, .is_line = true,
+                              .alone_on = NO_QUEUE,
+                              .unblocks = operation->unblock, .task = pe->task, .operation = operation->number,
+                              .where = where, .number = here->issued++};
+    here->open++;
     return flight;
 }
 
-/* Finds words of an operation, at its issue, that others in flight use; and leaves it in flight if it is asynchronous, at
- * the place that it returns. Drops those that have ended, as the tasks may know. It takes from a queue, or NO_ROW. */
-static struct flight *check_new(struct core *core, struct pe *pe, struct flight *flight, bool is_async, bool receives,
-                                uint32_t queue, cycle now) {
+/* Notes that an operation in flight fills memory from a queue. */
+static inline void note_filling(struct pe_races *here, struct flight *flight, const struct operation *operation,
+                                uint16_t place) {
+    flight->fills = true;
+    if (operation->activate == NO_TASK && operation->unblock == NO_TASK && !operation->on_control && place != NO_QUEUE) {
+        flight->alone_on = place;
+        here->alone++;
+    }
+}
+
+/* Notes the words that an operation in flight touches, the last of all; it takes from the queue at a place of the class, or
+ * from none. */
+static void note_touched_words(struct core *core, struct pe_races *here, struct flight *flight,
+                               const struct operation *operation, const struct touched *touched, bool receives,
+                               uint16_t place) {
+    const struct range *first = touched->ranges;
+    bool holds = false;
+    for (int k = 0; k < MAX_OPERANDS; k++) {
+        holds |= touched->held[k] != 0;
+    }
+    flight->low = touched->low;
+    flight->high = touched->high;
+    flight->writes = touched->writes;
+    flight->is_line = !holds && (touched->count == 0 || (touched->count == 1 && first->is_line && !first->is_fifo));
+    if (receives && touched->count > 0 && first->writes && !first->is_fifo) {
+        note_filling(here, flight, operation, place);
+    }
+    if (!flight->is_line) {
+        grow(core, (void **)&here->touched, &here->touched_room, here->count, sizeof *here->touched);
+        here->touched[here->count - 1] = *touched;
+    }
+    widen_bounds(here, flight);
+}
+
+/* Notes when an operation in flight ends, and tells what has been kept until that is known. */
+static inline void end(struct core *core, struct pe *pe, struct flight *flight, cycle done) {
     struct pe_races *here = races_of(core, pe);
-    if (queue != NO_ROW) {
-        comes_behind(core, pe, queue);
+    flight->key = NULL;
+    flight->done = done;
+    here->open--;
+    here->latest = done > here->latest ? done : here->latest;
+    if (here->late_count > 0) {
+        tell_lates(core, pe, flight->number, done);
     }
-    const struct walked *walks = walks_of(here, flight);
-    uint64_t kept = 0;
-    for (uint64_t k = 0; k < here->count; k++) {
-        struct flight *other = &here->flights[k];
-        if (is_over(other, here, now)) {
-            if (other->lates != NULL) {
-                free(other->lates);
-            }
-            continue;
-        }
-        if (flight->low < other->high && other->low < flight->high) {
-            meet(core, pe, other, flight->ranges, walks, flight->range_count, flight->operation, is_async, flight->where,
-                 now);
-        }
-        if (kept++ != k) {
-            move_flight(here, kept - 1, k); /* those that go on are seldom behind others */
-        }
-    }
-    if (kept == 0) {
-        here->low = INT64_MAX;
-        here->high = INT64_MIN;
-    }
-    here->count = kept + is_async;
-    here->joins += receives && !is_async; /* its task waits for what comes */
-    if (!is_async) {
-        return flight;
-    }
-    flight->fills = receives && flight->range_count > 0 && flight->ranges[0].writes && !flight->ranges[0].is_fifo;
-    flight->alone_on = flight->fills && !flight->is_waited_for ? queue : NO_ROW;
-    here->low = flight->low < here->low ? flight->low : here->low;
-    here->high = flight->high > here->high ? flight->high : here->high;
-    if (flight != &here->flights[kept]) {
-        move_flight(here, kept, (uint64_t)(flight - here->flights));
-    }
-    return &here->flights[kept];
 }
 
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives) {
+    struct pe_races *here = races_of(core, pe);
+    bool is_async = operation->is_async && (receives || operands[0].descriptor.type == QUEUE_RUN);
+    if (!is_async && !has_to_look(core, pe)) {
+        here->joins += receives; /* its task waits for what comes */
+        return;
+    }
     const struct descriptor *streams[MAX_OPERANDS] = {NULL};
+    struct touched touched;
+    touch_nothing(&touched);
     for (int k = 0; k <= operation->sources; k++) {
         streams[k] = operands[k].is_number ? NULL : &operands[k].descriptor;
+        touched.held[k] = streams[k] == NULL ? 0 : streams[k]->held;
     }
     check_unwritten(core, pe, operation, streams, where, now, count);
-    bool uses_fabric = receives || operands[0].descriptor.type == QUEUE_RUN;
-    uint32_t queue = NO_ROW;
-    struct flight *flight = new_flight(core, pe, operation, where);
     int zeroed = zeroed_operand(operation, &operands[0].descriptor);
     for (int k = 0; k <= operation->sources && count > 0 && count != UNBOUNDED; k++) {
         const struct descriptor *stream = streams[k];
         if (stream != NULL && stream->type == MEMORY_WALK) {
-            add_range(flight, walks_of(races_of(core, pe), flight), stream, count, k == 0 || k == zeroed);
+            add_range(&touched, stream, count, k == 0 || k == zeroed);
         } else if (stream != NULL && stream->type == FIFO_END) {
-            add_fifo(core, flight, stream->row, k == 0);
+            add_fifo(core, &touched, stream->row, k == 0);
         }
     }
+    uint16_t place = NO_QUEUE;
     for (int k = operation->sources; k > 0; k--) {
         if (streams[k] != NULL && streams[k]->type == QUEUE_RUN) {
-            queue = streams[k]->row;
-            comes_behind(core, pe, queue);
+            place = (uint16_t)core->queue_place[streams[k]->row];
+            comes_behind(here, place);
         }
     }
-    for (int k = 0; k <= operation->sources; k++) {
-        flight->held[k] = streams[k] == NULL ? 0 : streams[k]->held;
+    meet_all(core, pe, &touched, operation->number, is_async, where, now);
+    if (is_async) {
+        struct flight *flight = add_flight(core, pe, operation, where, now);
+        note_touched_words(core, here, flight, operation, &touched, receives, place);
+    } else {
+        here->joins += receives;
     }
-    check_new(core, pe, flight, operation->is_async && uses_fabric, receives, queue, now);
 }
 
 /* Finds operations in flight whose ends unblock a task that starts before them. */
 void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin) {
     struct pe_races *here = races_of(core, pe);
+    const uint16_t number = (uint16_t)(task - pe->class->tasks);
     for (uint64_t k = 0; k < here->count; k++) {
-        struct flight *flight = &here->flights[k];
-        if (flight->unblocks != task->number || flight->done <= begin) {
+        const struct flight *flight = &here->flights[k];
+        if (flight->unblocks != number || flight->done <= begin) {
             continue;
         }
         struct late late = {.time = begin, .code = STARTS_UNBLOCKED, .task = task->number, .where = task->row->where,
-                            .values = {flight->operation, flight->task, flight->where}};
+                            .values = {flight->operation, task_row(pe, flight->task), flight->where}};
         if (flight->done == NEVER) {
-            keep_late(core, flight, &late);
+            keep_late(core, here, flight, late);
         } else {
             tell(core, pe, &late);
         }
@@ -491,18 +658,19 @@ void check_load(struct core *core, struct pe *pe, uint32_t row, uint32_t where, 
     const struct register_load_row *load = &core->tables.register_loads[row];
     uint16_t place = core->register_place[load->file][load->number];
     for (uint64_t k = 0; k < here->count; k++) {
-        struct flight *flight = &here->flights[k];
+        const struct flight *flight = &here->flights[k];
         bool uses = false;
-        for (int r = 0; r < MAX_OPERANDS; r++) {
-            uses |= flight->held[r] == place + 1;
+        for (int r = 0; r < MAX_OPERANDS && !flight->is_line; r++) {
+            uses |= here->touched[k].held[r] == place + 1;
         }
         if (!uses || (flight->done <= now && flight->joins != here->joins)) {
             continue;
         }
         struct late late = {.time = now, .code = RELOADED_IN_FLIGHT, .task = running_task(pe), .where = where,
-                            .values = {flight->operation, flight->task, flight->where, load->file, load->number}};
+                            .values = {flight->operation, task_row(pe, flight->task), flight->where, load->file,
+                                       load->number}};
         if (flight->done == NEVER && flight->joins != here->joins) {
-            keep_late(core, flight, &late);
+            keep_late(core, here, flight, late);
         } else {
             tell(core, pe, &late);
         }
@@ -526,17 +694,6 @@ void rename_flight(struct core *core, const struct pe *pe, const void *key, cons
     }
 }
 
-static void end(struct core *core, struct pe *pe, struct flight *flight, cycle done) {
-    flight->key = NULL;
-    flight->done = done;
-    for (uint64_t k = 0; k < flight->late_count; k++) {
-        if (flight->lates[k].time < done) {
-            tell(core, pe, &flight->lates[k]);
-        }
-    }
-    flight->late_count = 0;
-}
-
 /* Notes when the send has read its memory that is issued: at its end, or before that if its queue holds all of it. */
 void bind_send(struct core *core, struct pe *pe, const struct send *send) {
     struct pe_races *here = races_of(core, pe);
@@ -550,13 +707,8 @@ void bind_send(struct core *core, struct pe *pe, const struct send *send) {
     }
 }
 
-/* Returns what an operation that has taken a short way, and waits in a queue, is known as. */
-static const void *waiting_as(const struct core *core, const struct pe *pe, const struct application *application,
-                              uint32_t queue, bool sends) {
-    if (!sends) {
-        const struct input *input = &inputs_of(pe)[core->queue_place[queue]];
-        return input->form == SPELLED_OUT ? (const void *)input->waiting : input;
-    }
+/* Returns what a send that has taken a short way, and waits, is known as. */
+static const void *send_waits_as(const struct core *core, const struct pe *pe, const struct application *application) {
     if (application->form == SENDS_MOVE) {
         const struct input *input = ((const struct output *)part_at(pe, application->at.output))->to;
         if (input != NULL && input->form == SHORT_SEND && input->move.from == pe) {
@@ -566,23 +718,21 @@ static const void *waiting_as(const struct core *core, const struct pe *pe, cons
     return core->sends; /* the last that waits */
 }
 
-/* Notes how an operation has left its short way. */
-static void bind_quick(struct core *core, struct pe *pe, const struct application *application, struct flight *flight,
-                       uint32_t queue, bool sends, cycle issued, int64_t count) {
+/* Notes how an operation on a queue has left its short way. */
+static inline void bind_quick(struct core *core, struct pe *pe, const struct application *application,
+                              struct flight *flight, uint32_t place, const struct queue *queue, bool sends, cycle issued,
+                              int64_t count) {
     const struct operation *operation = application->operation;
     cycle done = resource_of(pe, thread_place(pe, operation))->ends;
-    bool is_open = done >= NEVER;
-    if (sends) {
-        struct send send = {.count = (uint32_t)count, .queue = queue, .waiting = is_open, .done = done,
-                            .unheld = issued + core->timing.inject + operation->plain_rate * count};
-        bind_send(core, pe, &send);
-        if (flight->key == &send) {
-            bind_flight(core, pe, waiting_as(core, pe, application, queue, true));
-        }
-    } else if (is_open) {
-        bind_flight(core, pe, waiting_as(core, pe, application, queue, false));
-    } else {
+    if (sends && count <= queue->row->room) {
+        end(core, pe, flight, issued + operation->plain_rate * count); /* its queue holds all of it */
+    } else if (done < NEVER) {
         end(core, pe, flight, done);
+    } else if (sends) {
+        flight->key = send_waits_as(core, pe, application);
+    } else {
+        const struct input *input = &inputs_of(pe)[place];
+        flight->key = input->form == SPELLED_OUT ? (const void *)input->waiting : input;
     }
 }
 
@@ -605,45 +755,112 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
         }
     }
     count = count == INT64_MAX ? to->extents[0] : count;
-    check_unwritten(core, pe, operation, streams, where, issued, count);
-    struct flight *flight = new_flight(core, pe, operation, where);
+    check_unwritten_of(core, pe, application, streams, where, issued, count);
+    struct touched touched;
+    touch_nothing(&touched);
     for (int k = 0; k <= operation->sources && !(from != NULL && count == ENDLESS_EXTENT); k++) {
         if (streams[k] != NULL && streams[k]->type == MEMORY_WALK) {
-            add_range(flight, walks_of(races_of(core, pe), flight), streams[k], count, k == 0);
+            add_range(&touched, streams[k], count, k == 0);
         }
     }
     bool is_async = operation->is_async && (from != NULL || to != NULL);
-    flight = check_new(core, pe, flight, is_async, from != NULL, from == NULL ? NO_ROW : from->row, issued);
-    if (is_async && how != WENT_WRONG) {
-        bind_quick(core, pe, application, flight, to != NULL ? to->row : from->row, to != NULL, issued, count);
+    struct pe_races *here = races_of(core, pe);
+    uint16_t taken_from = from == NULL ? NO_QUEUE : (uint16_t)core->queue_place[from->row];
+    if (from != NULL) {
+        comes_behind(here, taken_from);
+    }
+    meet_all(core, pe, &touched, operation->number, is_async, where, issued);
+    if (!is_async) {
+        here->joins += from != NULL; /* its task waits for what comes */
+        return;
+    }
+    struct flight *flight = add_flight(core, pe, operation, where, issued);
+    note_touched_words(core, here, flight, operation, &touched, from != NULL, taken_from);
+    if (how != WENT_WRONG) {
+        uint32_t place = core->queue_place[to != NULL ? to->row : from->row];
+        bind_quick(core, pe, application, flight, place, &pe->class->queues[place], to != NULL, issued, count);
     }
 }
 
 /* Does the same for a move of elements side by side. */
 void check_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                 uint32_t where, cycle issued, int how) {
+    struct pe_races *here = races_of(core, pe);
     const struct operation *operation = application->operation;
     bool receives = application->form == RECEIVES_MOVE;
     const struct descriptor *walk = (const struct descriptor *)(void *)operand_at(application, registers, !receives);
     int64_t count = walk->extents[0];
     count = receives && application->count < count ? application->count : count;
-    if (*races_of(core, pe)->left > 0) {
+    if (*here->left > 0) {
         const struct descriptor *streams[MAX_OPERANDS] = {receives ? walk : NULL, receives ? NULL : walk};
-        check_unwritten(core, pe, operation, streams, where, issued, count);
+        check_unwritten_of(core, pe, application, streams, where, issued, count);
     }
-    struct flight *flight = new_flight(core, pe, operation, where);
-    append_range(flight, walk->address, walk->address + count * (application->steps[!receives] / 2), receives, true);
-    uint32_t queue = receives ? application->queue->number : NO_ROW;
-    flight = check_new(core, pe, flight, operation->is_async, receives, queue, issued);
-    if (operation->is_async && how != WENT_WRONG) {
-        bind_quick(core, pe, application, flight, application->queue->number, !receives, issued, count);
+    if (receives) {
+        comes_behind(here, (uint16_t)application->place);
     }
+    const int32_t low = walk->address, high = low + (int32_t)count * (int32_t)(application->steps[!receives] / 2);
+    if (may_meet(here, low, high, receives)) {
+        struct touched touched;
+        touch_nothing(&touched);
+        append_range(&touched, low, high, receives, true);
+        meet_all(core, pe, &touched, operation->number, operation->is_async, where, issued);
+    }
+    if (!operation->is_async) {
+        here->joins += receives;
+        return;
+    }
+    struct flight *flight = add_flight(core, pe, operation, where, issued);
+    flight->low = low;
+    flight->high = high;
+    flight->writes = receives;
+    if (receives) {
+        note_filling(here, flight, operation, (uint16_t)application->place);
+    }
+    widen_bounds(here, flight);
+    if (how != WENT_WRONG) {
+        bind_quick(core, pe, application, flight, application->place, application->queue, !receives, issued, count);
+    }
+}
+
+/* Returns whether nothing is to be told of words that an operation in memory touches, but of those that it writes. */
+static bool is_clear(const struct pe_races *here, int64_t low, int64_t high, bool writes, cycle now) {
+    if (!writes && *here->left > 0 && first_unwritten(here, low, high) >= 0) {
+        return false;
+    }
+    if (may_meet(here, (int32_t)low, (int32_t)high, writes)) {
+        for (uint32_t k = 0; k < here->count; k++) {
+            const struct flight *flight = &here->flights[k];
+            if (low < flight->high && flight->low < high && (writes || flight->writes) && !is_over(flight, here, now)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Looks at the operations of a sum, which write and read vectors of so many bytes at addresses of the PE, from `base`, if it
+ * is not NULL, and from all vectors; returns false, and has done nothing, if each has to be looked at by itself. */
+bool check_sum(const struct core *core, const struct pe *pe, const uint8_t *to, const uint8_t *base,
+               const uint8_t *const *vectors, uint32_t vector_count, uint32_t bytes, cycle now) {
+    struct pe_races *here = races_of(core, pe);
+    const int64_t words = bytes / 2, first = (to - pe->memory) / 2;
+    if (!is_clear(here, first, first + words, true, now)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < vector_count + (base != NULL); k++) {
+        int64_t low = ((k < vector_count ? vectors[k] : base) - pe->memory) / 2;
+        if (!is_clear(here, low, low + words, false, now)) {
+            return false;
+        }
+    }
+    write_words(here, first, first + words);
+    return true;
 }
 
 /* Notes when an operation has ended. */
 void end_flight(struct core *core, struct pe *pe, const void *key, cycle done) {
     struct pe_races *here = races_of(core, pe);
-    for (uint64_t k = 0; k < here->count; k++) {
+    for (uint32_t k = 0; k < here->count && here->open > 0; k++) {
         if (here->flights[k].key == key) {
             end(core, pe, &here->flights[k], done);
             return;
@@ -655,22 +872,17 @@ void end_flight(struct core *core, struct pe *pe, const void *key, cycle done) {
 void settle_races(struct core *core, cycle until) {
     for (uint64_t number = 0; number < (uint64_t)core->width * core->height; number++) {
         struct pe_races *here = &core->races[number];
-        for (uint64_t k = 0; k < here->count; k++) {
-            struct flight *flight = &here->flights[k];
-            uint64_t kept = 0;
-            for (uint64_t n = 0; n < flight->late_count; n++) {
-                if (flight->lates[n].code == UNBLOCKS_EARLY) {
-                    if (until < NEVER) {
-                        flight->lates[kept++] = flight->lates[n];
-                    }
-                } else if (flight->lates[n].time <= until) {
-                    struct pe *pe = core->pe_of[number];
-                    tell(core_of(core, pe), pe, &flight->lates[n]);
-                } else {
-                    flight->lates[kept++] = flight->lates[n];
-                }
+        uint64_t kept = 0;
+        for (uint64_t k = 0; k < here->late_count; k++) {
+            const struct late *late = &here->lates[k];
+            bool is_unblocking = late->code == UNBLOCKS_EARLY;
+            if (late->time > until || (is_unblocking && until < NEVER)) {
+                here->lates[kept++] = *late;
+            } else if (!is_unblocking) {
+                struct pe *pe = core->pe_of[number];
+                tell(core_of(core, pe), pe, late);
             }
-            flight->late_count = kept;
         }
+        here->late_count = kept;
     }
 }

@@ -112,13 +112,12 @@ static inline const void *at_place(const struct operand_place *place, const int6
     return (const void *)(uintptr_t)(place->offset + (place->in_frame & (uintptr_t)registers));
 }
 
-/* Computes a sum, and returns the cycles of all operations; -1, and has done nothing, if they are to be computed one by
+/* Computes a sum that begins at `now`, and returns the cycles of all operations; -1, and has done nothing, if they are to be computed one by
  * one. */
-cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum *sum, int64_t *registers) {
+cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum *sum, int64_t *registers, cycle now) {
     const struct descriptor *stream = at_place(&sum->to, registers);
     const uint32_t count = stream->extents[0];
-    if (core->is_observed || stream->plain != PLAIN_WORDS || count == 0 ||
-        (core->races != NULL && has_to_look(core, pe))) {
+    if (core->is_observed || stream->plain != PLAIN_WORDS || count == 0) {
         return -1;
     }
     uint8_t *const memory = pe->memory, *to = memory + 2 * (int64_t)stream->address;
@@ -148,6 +147,10 @@ cycle compute_sum(const struct core *core, const struct pe *pe, const struct sum
         }
         vectors[k] = vector;
         memcpy(&factors[k], at_place(&addend->factor, registers), sizeof factors[k]);
+    }
+    if (core->races != NULL && has_to_look(core, pe) &&
+        !check_sum(core, pe, to, base, vectors, sum->addend_count, count * (uint32_t)sizeof(float), now)) {
+        return -1;
     }
     sum->compute(to, base, vectors, factors, count);
     cycle taken = sum->operations * core->timing.memory_setup;

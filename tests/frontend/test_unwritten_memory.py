@@ -49,6 +49,15 @@ FAULTS = {
     ),
     "behind a pointer": ("const p = &work; p.*[2] = 1.0; out[0] = p.*[3];", "this load reads element 3 of @work"),
     "an operand": ("@fmovs(even, from4); @fadds(to8, from8, all);", "fadds in @main reads element 1 of @work"),
+    "an operand that moves": (
+        "work[0] = 1.0; var walk = @set_dsd_length(all, 1); for (@range(i16, 2)) |i| { "
+        "@fmovs(@set_dsd_length(to8, 1), walk); walk = @increment_dsd_offset(walk, 1, f32); }",
+        "fmovs in @main reads element 1 of @work",
+    ),
+    "the second addend": (
+        "@fmovs(even, from4); @fadds(to8, from8, from8); @fadds(to8, to8, all);",
+        "fadds in @main reads element 1 of @work",
+    ),
     "strided": ("@fmovs(even, from4); @fmuls(to4, odd, 2.0);", "fmuls in @main reads element 1 of @work"),
     "four dimensions": ("@fmovs(inner, from4); @fmovs(to8, border);", "fmovs in @main reads element 0 of @matrix"),
     "what is sent": (
@@ -60,6 +69,7 @@ FAULTS = {
 
 CORRECT = {
     "all is written": "@fmovs(even, from4); @fmovs(odd, from4); @fadds(to8, from8, all);",
+    "a sum": "@fadds(all, from8, from8); @fadds(all, all, from8); @fadds(to8, to8, all);",
     "received": "@fmovs(tx, from4, .{ .async = true }); @fmovs(@set_dsd_length(all, 4), rx); out[0] = work[3];",
     "only what is written": "@fmovs(inner, from4); @fmovs(to4, inner); matrix[0, 0] = out[0]; out[1] = matrix[0, 0];",
     "an initial value": "out[0] = ready[7]; @fadds(to8, from8, from8);",

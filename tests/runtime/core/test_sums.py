@@ -100,22 +100,48 @@ def text_of(operation: Operation) -> str:
     return f"flow.apply {name} %to, {operation.first}, {operation.second} : {walk}, {walk}, {walk}"
 
 
-def sums(operations: Sequence[Operation], launches: Sequence[int]) -> RandomProgram:
-    """Return a program that does some operations on elements of @a, the destination from element %n on."""
+LOOP_BACK = """
+    flow.color @back = 1
+    flow.route @back on [:, :] from [ramp] to [ramp]"""
+QUEUES = """
+    flow.queue input @in id 2 colors [@back on [:, :]]
+    flow.queue output @out id 3 colors [@back on [:, :]]"""
+RECEIVE = """
+      %into = flow.stream @{} at {} strides [1] extents [3] : !flow.stream<f32>
+      %in = flow.queue_stream @in extent 3 : !flow.stream<f32>
+      flow.apply fmovs %into, %in async(microthread = 2) : !flow.stream<f32>, !flow.stream<f32>"""
+SEND = """
+      %out = flow.queue_stream @out extent 3 : !flow.stream<f32>
+      flow.apply fmovs %out, %n1 : !flow.stream<f32>, f32"""
+
+
+def sums(
+    operations: Sequence[Operation], launches: Sequence[int], receive: str = "", undefined: bool = False
+) -> RandomProgram:
+    """Return a program that does some operations on elements of @a, the destination from element %n on.
+
+    Before them it begins to receive, if `receive` says so, and behind them it sends what that waits for; `undefined`: only
+    the first half of @b has been written.
+    """
     values = ", ".join(f"{value:.9g}" for value in floats(1, LENGTH).tolist())
     others = ", ".join(f"{value:.9g}" for value in floats(2, EXTENT).tolist())
     body = "\n".join(text_of(operation) for operation in operations)
+    head, queues, send = (LOOP_BACK, QUEUES, SEND) if receive else ("", "", "")
+    if undefined:
+        receive = f"""
+      %half = flow.stream @b at 0 strides [1] extents [{EXTENT // 2}] : !flow.stream<f32>
+      flow.apply fmovs %half, %n0 : !flow.stream<f32>, f32{receive}"""
 
     def stream(name: str, buffer: str, at: str, extent: int = EXTENT) -> str:
         return f"%{name} = flow.stream @{buffer} at {at} strides [1] extents [{extent}] : !flow.stream<f32>"
 
     return RandomProgram(
         f"""
-flow.fabric @sums target "wse3" grid 1 by 1 {{
+flow.fabric @sums target "wse3" grid 1 by 1 {{{head}
   flow.units @pe on [:, :] words 256 {{
     flow.buffer @a at 0 : memref<{LENGTH}xf32> = dense<[{values}]>
-    flow.buffer @b at 100 : memref<{EXTENT}xf32> = dense<[{others}]>
-    flow.buffer @ended at 200 : memref<i16> = dense<0>
+    flow.buffer @b at 100 : memref<{EXTENT}xf32> {"undefined" if undefined else f"= dense<[{others}]>"}
+    flow.buffer @ended at 200 : memref<i16> = dense<0>{queues}
     flow.export @main as "main"
     flow.func @main(%n: i16) {{
       %one = arith.constant 1 : i16
@@ -132,7 +158,9 @@ flow.fabric @sums target "wse3" grid 1 by 1 {{
       {stream("own", "b", "0")}
       {stream("short", "b", "0", EXTENT - 3)}
       {stream("other", "a", str(LENGTH - EXTENT))}
+      {receive}
       {body}
+      {send}
       flow.store %one, @ended[] : i16
       flow.return
     }}
@@ -163,6 +191,23 @@ def test_destinations_at_the_ends_of_a_buffer_and_beyond(launches: tuple[int, ..
 @given(ANY, st.lists(ACCUMULATING, max_size=10), st.lists(ANY, max_size=2), st.integers(0, LENGTH - 2 * EXTENT))
 def test_random_sums(first: Operation, adding: list[Operation], others: list[Operation], place: int):
     assert disagreements(sums([first, *adding, *others], (place, place)), (False,)) == []
+
+
+RECEIVES = {f"{buffer}, {place}": RECEIVE.format(buffer, place) for buffer, place in
+            (("b", "0"), ("b", "%one"), ("a", "%n"), ("a", "%behind"), ("a", str(LENGTH - 3)))}  # fmt: skip
+
+
+@pytest.mark.parametrize("undefined", [False, True])
+@pytest.mark.parametrize("receive", ["", *RECEIVES.values()], ids=["nothing", *RECEIVES])
+def test_sums_while_something_is_received(receive: str, undefined: bool):
+    """Each operation that meets it, or reads what nothing has written, is told of as if it were alone."""
+    for chosen in (["%far", "%other", "%far"], ["%far", "%own", "%short"], ["%own", "%own"]):
+        operations = [
+            Operation("fmuls", chosen[0], "", "%n0"),
+            *(Operation("fmacs", "%to", each, "%n1") for each in chosen),
+        ]
+        found = disagreements(sums(operations, (0, 5), receive, undefined), (True,))
+        assert found == [], chosen
 
 
 # Chains of tasks that block themselves and activate the next
