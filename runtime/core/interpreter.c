@@ -617,7 +617,7 @@ next:
             goto applies;
         }
         if (core->races != NULL && has_to_look_at(core, pe, application)) {
-            check_quick(core, pe, application, r, WHERE, now, DONE_NOW);
+            check_computed(core, pe, application, r, WHERE, now);
         }
         now += taken;
         if (ip->b != NO_REGISTER) {

@@ -782,6 +782,36 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
     }
 }
 
+/* Returns whether an operation in memory may touch words of one in flight, one of which writes: its elements are in their
+ * buffers. */
+static bool may_meet_any(const struct pe_races *here, const struct application *application, int64_t *registers) {
+    for (int k = 0; k <= application->operation->sources; k++) {
+        const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, k);
+        if (application->is_number[k]) {
+            continue;
+        }
+        assert(stream->plain != 0 && stream->plain != PLAIN_RUN && stream->plain != PLAIN_SHARED_RUN);
+        bool is_line = stream->plain <= PLAIN_WORDS;
+        int32_t low = stream->address + (is_line ? 0 : stream->lowest);
+        int32_t behind = is_line ? stream->extents[0] * stream->plain : stream->highest + (int32_t)width_of(stream);
+        if (may_meet(here, low, stream->address + behind, k == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does the same for an operation in memory that has been computed. */
+void check_computed(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                    uint32_t where, cycle now) {
+    struct pe_races *here = races_of(core, pe);
+    const uint32_t number = (uint32_t)(application - core->applications);
+    bool is_known = *here->left == 0 || *seen_at(here, number) == number + 1;
+    if (!is_known || may_meet_any(here, application, registers)) {
+        check_quick(core, pe, application, registers, where, now, DONE_NOW);
+    }
+}
+
 /* Does the same for a move of elements side by side. */
 void check_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                 uint32_t where, cycle issued, int how) {

@@ -92,6 +92,8 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives);
 void check_quick(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle issued, int how);
+void check_computed(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
+                    uint32_t where, cycle now);
 void check_move(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                 uint32_t where, cycle issued, int how);
 void comes_behind(struct pe_races *here, uint16_t place);

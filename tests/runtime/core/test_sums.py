@@ -120,8 +120,8 @@ def sums(
 ) -> RandomProgram:
     """Return a program that does some operations on elements of @a, the destination from element %n on.
 
-    Before them it begins to receive, if `receive` says so, and behind them it sends what that waits for; `undefined`: only
-    the first half of @b has been written.
+    Before them it begins to receive, if `receive` says so, and behind them it sends what that waits for; `undefined`:
+    only the first half of @b has been written.
     """
     values = ", ".join(f"{value:.9g}" for value in floats(1, LENGTH).tolist())
     others = ", ".join(f"{value:.9g}" for value in floats(2, EXTENT).tolist())
