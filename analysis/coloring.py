@@ -1,7 +1,8 @@
 """Graph coloring: numbered resources for competitors, with some colors fixed beforehand.
 
 Nodes are the competitors, an edge joins two that must not get the same number. Nodes are colored by saturation
-(DSATUR); only if that takes more numbers than there are, an exact search decides whether it can be done at all.
+(networkx); only if that takes more numbers than there are, an exact search decides whether it can be done at all.
+networkx takes as long to import as the rest of the compiler, so it is imported only when there is a choice to make.
 """
 
 from __future__ import annotations
@@ -10,8 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import count
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+from ..diagnostics.records import record
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -142,7 +147,7 @@ def _colored(
 ) -> dict[Node, int] | None:
     """Return numbers for all nodes of a connected graph, or None if none are found."""
     found = _first_choices(graph, allowed, start)
-    # The time that this takes grows with the square of the nodes.
+    # networkx takes time that grows with the square of the nodes.
     if found is None and (len(graph) <= MAX_SATURATION_NODES or not exact):
         found = _by_saturation(graph, allowed, start)
     if found is None and exact:
@@ -173,29 +178,48 @@ def _first_choices(
 def _by_saturation(
     graph: Graph[Node], allowed: Mapping[Node, Sequence[int]], start: Mapping[Node, int]
 ) -> dict[Node, int] | None:
-    """Return the coloring of DSATUR, or None if a node got a number it is not allowed.
+    """Return the greedy coloring of networkx, or None if a node got a number it is not allowed."""
+    import networkx as nx
 
-    The node of the most numbers that it may not have, and of these the one of the highest degree, is next and gets the
-    lowest number. A number that is not allowed counts as a neighbor that has it.
-    """
+    # The stubs of networkx know neither function fully.
+    saturation_order = cast(
+        "_Order",
+        nx.coloring.strategy_saturation_largest_first,  # pyright: ignore[reportUnknownMemberType]
+    )
+    greedy_color = cast(
+        "Callable[[nx.Graph[object], _Order], dict[object, int]]",
+        nx.coloring.greedy_color,  # pyright: ignore[reportUnknownMemberType]
+    )
+    simple: nx.Graph[object] = nx.Graph()
+    simple.add_nodes_from(graph)
+    simple.add_edges_from((node, other) for node in graph for other in graph[node] if node != other)
+    colored: dict[object, int] = {**start}
+    # networkx takes the lowest free number: a number that is not allowed is a neighbor that has it.
     most = 1 + max((number for numbers in allowed.values() for number in numbers), default=-1)
-    taken = {node: {*range(most)}.difference(allowed[node]) for node in graph if node not in start}
-    degree = {node: len(numbers) + len({*graph[node]} - {node}) for node, numbers in taken.items()}
-    found = {node: start[node] for node in graph if node in start}
-    for node, number in found.items():
-        for other in graph[node]:
-            if other in taken:
-                taken[other].add(number)
-    while taken:
-        node = max(taken, key=lambda each: (len(taken[each]), degree[each]))
-        numbers = taken.pop(node)
-        number = found[node] = next(each for each in count() if each not in numbers)
-        if number not in allowed[node]:
-            return None
-        for other in graph[node]:
-            if other in taken:
-                taken[other].add(number)
-    return {node: found[node] for node in graph}
+    for number in range(most):
+        excluding = [node for node in graph if node not in start and number not in allowed[node]]
+        if excluding:
+            holder = _Holder(number)
+            colored[holder] = number
+            simple.add_edges_from((holder, node) for node in excluding)
+
+    def order(working: nx.Graph[object], colors: dict[object, int]) -> Iterator[object]:
+        colors.update(colored)
+        yield from saturation_order(working, colors)
+
+    found = greedy_color(simple, order)
+    result = {node: found[node] for node in graph}
+    if all(result[node] in allowed[node] for node in graph if node not in start):
+        return result
+    return None
+
+
+_Order = Callable[["nx.Graph[object]", dict[object, int]], Iterator[object]]
+
+
+@record
+class _Holder:
+    number: int
 
 
 def _by_search(

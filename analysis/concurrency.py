@@ -24,22 +24,21 @@ Certainly concurrent
 --------------------
 Two operations overlap in every run that reaches both, if one body issues both without a chance to wait in between: a
 task is never interrupted, so a completion cannot be acted on before it ends. They are found with dominators: the
-first, which is asynchronous, dominates the second or the second follows the first on all paths, and no path between
-them passes a synchronous operation that waits for wavelets or for a FIFO, since the first may end
+first, which is asynchronous, dominates the second or the second follows the first on all paths (networkx), and no
+path between them passes a synchronous operation that waits for wavelets or for a FIFO, since the first may end
 meanwhile. Only these are errors to report at compile time; the rest is for the run-time check (DSD-208, DSD-209).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ..diagnostics.records import record
-from .dominators import Dominance
 from .skeleton import (
     Branch,
     Call,
@@ -53,6 +52,9 @@ from .skeleton import (
     callees_first,
     statements,
 )
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class Concurrency:
@@ -387,8 +389,9 @@ class _Issues:
         issued_by: Mapping[Hashable, Sequence[Operation]],
         waiting_functions: Container[Hashable],
     ):
-        self._following: list[list[int]] = []
-        self._preceding: list[list[int]] = []
+        import networkx as nx
+
+        self._graph: nx.DiGraph[int] = nx.DiGraph()
         self._issued_by = issued_by
         self._waiting_functions = waiting_functions
         self._waits: set[int] = set()
@@ -398,8 +401,8 @@ class _Issues:
         self._operations: dict[Hashable, Operation] = {}
         start = self._node()
         end = self._follow(start, body)
-        self._before = Dominance(self._following, self._preceding, start)
-        self._after = Dominance(self._preceding, self._following, end)
+        self._before = _Dominance(self._graph, start)
+        self._after = _Dominance(self._graph.reverse(copy=False), end)
         self.certain = [
             operation
             for key, operation in self._operations.items()
@@ -418,13 +421,9 @@ class _Issues:
         """The asynchronous operations that a loop issues at least twice."""
 
     def _node(self) -> int:
-        self._following.append([])
-        self._preceding.append([])
-        return len(self._following) - 1
-
-    def _lead(self, node: int, following: int) -> None:
-        self._following[node].append(following)
-        self._preceding[following].append(node)
+        node = len(self._graph)
+        self._graph.add_node(node)
+        return node
 
     def _follow(self, here: int, body: tuple[Statement, ...]) -> int:
         for statement in body:
@@ -441,7 +440,7 @@ class _Issues:
                 else:
                     issued = self._issued_by.get(statement.function, ())
                 node = self._node()
-                self._lead(here, node)
+                self._graph.add_edge(here, node)
                 if isinstance(statement, Operation):
                     waits = statement.waits
                 else:
@@ -455,16 +454,15 @@ class _Issues:
             case Branch():
                 ends = [self._follow(here, arm) for arm in statement.arms]
                 following = self._node()
-                for end in ends or [here]:
-                    self._lead(end, following)
+                self._graph.add_edges_from((end, following) for end in ends or [here])
                 return following
             case Loop():
                 entry = self._node()
-                self._lead(here, entry)
+                self._graph.add_edge(here, entry)
                 last = self._follow(entry, statement.body)
                 following = self._node()
-                self._lead(last, entry)
-                self._lead(last if statement.at_least else entry, following)
+                self._graph.add_edge(last, entry)
+                self._graph.add_edge(last if statement.at_least else entry, following)
                 if statement.at_least > 1:
                     self._repeated.append((entry, following, last))
                 return following
@@ -484,18 +482,52 @@ class _Issues:
         """Return True if a path from `first` to `second`, which passes neither in between, passes a wait."""
         if not self._waits:
             return False
-        behind = _walked(self._following, first, second)
-        before = _walked(self._preceding, second, first)
+        behind = _walked(self._graph.successors, first, second)
+        before = _walked(self._graph.predecessors, second, first)
         return not self._waits.isdisjoint(behind & before)
 
 
-def _walked(following: Sequence[Sequence[int]], start: int, end: int) -> set[int]:
+def _walked(following: Callable[[int], Iterable[int]], start: int, end: int) -> set[int]:
     """Return the nodes that follow `start` up to `end`, without these two."""
     found: set[int] = set()
-    pending = [*following[start]]
+    pending = list(following(start))
     while pending:
         node = pending.pop()
         if node not in (start, end) and node not in found:
             found.add(node)
-            pending += following[node]
+            pending += following(node)
     return found
+
+
+class _Dominance:
+    """The dominator tree of a graph, numbered so that dominance is a comparison."""
+
+    def __init__(self, graph: nx.DiGraph[int], start: int):
+        import networkx as nx
+
+        # The stubs of networkx do not know the result.
+        dominators = cast(
+            "dict[int, int | None]",
+            nx.immediate_dominators(graph, start),  # pyright: ignore[reportUnknownMemberType]
+        )
+        children: dict[int, list[int]] = defaultdict(list)
+        for node, parent in dominators.items():
+            if parent is not None and parent != node:
+                children[parent].append(node)
+        self._enter: dict[int, int] = {}
+        self._leave: dict[int, int] = {}
+        pending = [(start, False)]
+        while pending:
+            node, done = pending.pop()
+            if done:
+                self._leave[node] = len(self._enter)
+                continue
+            self._enter[node] = len(self._enter)
+            pending.append((node, True))
+            pending.extend((child, False) for child in children[node])
+
+    def holds(self, above: int, below: int) -> bool:
+        """Return True if every path from the start to `below` passes `above`."""
+        if above not in self._enter or below not in self._enter:
+            return False
+        return self._enter[above] <= self._enter[below] < self._leave[above]

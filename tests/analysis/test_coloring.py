@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,16 +49,6 @@ def test_a_coloring_is_found_exactly_when_there_is_one(problem) -> None:
     assert list(found) == list(g)
     assert all(found[node] in choices[node] for node in g)
     assert all(found[a] != found[b] for a, b in edges)
-
-
-@given(problems())
-def test_numbers_are_those_of_saturation(problem) -> None:
-    g, *_ = problem
-    other = nx.Graph()
-    other.add_nodes_from(g)
-    other.add_edges_from((a, b) for a in g for b in g[a] if a != b)
-    wanted = nx.coloring.greedy_color(other, strategy="DSATUR") if g else {}
-    assert color_graph(g, dict.fromkeys(g, range(6))) == wanted
 
 
 def test_preferred_numbers_are_kept_where_they_fit() -> None:
