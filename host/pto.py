@@ -35,7 +35,7 @@ from ..runtime import Deadlock, Machine
 from ..runtime.hosted import as_register
 from ..runtime.machine import argument_of
 from ..runtime.places import Array
-from ..targets.chip import LANES
+from ..targets.chip import LANES, MAX_BLOCKS
 from . import machines
 from .pto_check import check, check_behavior, chip_of, parse_kernels, prepare, set_target_arch
 from .pto_devices import FIRST_WINDOW, MAX_DEVICES, WINDOWS, Peer, Value, Windows, context_words, of_each
@@ -54,9 +54,6 @@ Arguments: TypeAlias = "Mapping[str, Argument | Sequence[Argument] | None] | Seq
 """Arguments by name, or all in the order in which the kernel takes them; None for an array that is not given.
 
 With several devices, a list or tuple has a value for each."""
-
-MAX_BLOCKS = 65_535
-"""Blocks of a launch: the chips count them in 16 bits."""
 
 OUTSIDE = "outside-tensor"
 """The code of a dry run's finding whose numbers an error of a run lacks."""

@@ -41,6 +41,9 @@ SCALE_ADDRESS_BYTES = 16
 MAX_THREADS = 2048
 """The most threads of a block (PTOAS's verifiers)."""
 
+MAX_BLOCKS = 65_535
+"""The most blocks of a launch: their indices are numbers of 16 bits (assumed)."""
+
 MAX_KEPT_WORDS = 123
 """The words of 32 bits that a thread keeps from one section to the next (PTOAS's verifiers)."""
 
