@@ -782,15 +782,16 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
     }
 }
 
-/* Returns whether an operation in memory may touch words of one in flight, one of which writes: its elements are in their
- * buffers. */
+/* Returns whether an operation in memory may touch words of one in flight, one of which writes. */
 static bool may_meet_any(const struct pe_races *here, const struct application *application, int64_t *registers) {
     for (int k = 0; k <= application->operation->sources; k++) {
         const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, k);
         if (application->is_number[k]) {
             continue;
         }
-        assert(stream->plain != 0 && stream->plain != PLAIN_RUN && stream->plain != PLAIN_SHARED_RUN);
+        if (stream->plain == 0 || stream->plain == PLAIN_RUN || stream->plain == PLAIN_SHARED_RUN) {
+            return true; /* where it is does not follow from the descriptor alone */
+        }
         bool is_line = stream->plain <= PLAIN_WORDS;
         int32_t low = stream->address + (is_line ? 0 : stream->lowest);
         int32_t behind = is_line ? stream->extents[0] * stream->plain : stream->highest + (int32_t)width_of(stream);
