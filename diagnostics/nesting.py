@@ -32,13 +32,13 @@ def with_room_for_frames(run: Callable[[], ResultT]) -> ResultT:
     """Call a function with room for the frames of all that it calls.
 
     Python keeps frames in chunks of 16 KiB. A call that does not fit into the last one takes another from the system,
-    and its return gives it back: a loop that happens to make its calls at such a depth waits for the system each time.
+    and its return frees it: a loop that happens to make its calls at such a depth waits for the system each time.
     A frame that is larger than a chunk gets one that has as much room again.
     """
     return run()
 
 
-FRAME_VALUES = 1 << 16
+FRAME_VALUES = 64 * 1024
 """Values that the frame of `with_room_for_frames` claims to need, and does not use: half a megabyte."""
 
 with_room_for_frames.__code__ = with_room_for_frames.__code__.replace(co_stacksize=FRAME_VALUES)
