@@ -65,6 +65,7 @@ ELSEWHERE = {
     "runtime/reference/order.py": "cycles of an epoch",
     "runtime/reference/interpreter.py": "halfwords of the instructions of tables",
     "operations/nans.py": "the bits of formats of floats",
+    "diagnostics/nesting.py": "values of a frame of Python",
     "operations/print_format.py": "numbers of 16 bits in the text of an assertion",
     "tools/cslc.py": "a limit of flags",
     "host/sdk/conversions.py": "words of 16 bits of the SDK's own library",
