@@ -47,7 +47,7 @@ __all__ = [
     "compare", "differences", "kernel_text", "launch", "run",
 ]  # fmt: skip
 
-Argument: TypeAlias = "np.ndarray[Any, Any] | int | float | Peer | Windows"
+Argument: TypeAlias = "np.ndarray[Any, Any] | np.number[Any] | int | float | Peer | Windows"
 """An array for a pointer, a number for a scalar."""
 
 Arguments: TypeAlias = "Mapping[str, Argument | Sequence[Argument] | None] | Sequence[Argument | None]"

@@ -169,9 +169,10 @@ def test_stores_of_the_cube_cores_first_memory() -> None:
         "!pto.partition_tensor_view<16x16xf32>",
     )
     body = f"{alloc('a', tile, None)}pto.tstore ins(%a : {tile}) outs(%q : {part})"
-    where = {"kind": "cube", "arguments": f"%q: {part}"}
-    assert "warning: expects A5 tstore src to use loc=vec or loc=acc" in found(body, **where)
-    assert "stored-mat" not in found(body, arch="a2a3", **where)
+    arguments = f"%q: {part}"
+    message = found(body, kind="cube", arguments=arguments)
+    assert "warning: expects A5 tstore src to use loc=vec or loc=acc" in message
+    assert "stored-mat" not in found(body, arch="a2a3", kind="cube", arguments=arguments)
 
 
 def test_parts_of_tiles_that_are_passed() -> None:
