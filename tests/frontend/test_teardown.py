@@ -266,8 +266,8 @@ def test_a_task_of_the_program_for_teardowns(csl: Csl) -> None:
     [
         ("fn main() void { tile.teardown.exit(c); tear_down(); }", "whose program has no teardown handler for it"),
         (
-            "fn main() void { out[0] = @get_config(0x7fd0); }",
-            "0x7fd0 is not the address of a configuration register of PE (0, 0)",
+            "fn main() void { out[0] = @get_config(0x7fb0); }",
+            "0x7fb0 is not the address of a configuration register of PE (0, 0)",
         ),
         (
             "fn main() void { @set_config(at + 0x33e, 1); }",
