@@ -110,7 +110,7 @@ def widen(words: int) -> None:
     target = targets.get("wse3")
     timing = replace(target.timing, link_words=max(words, target.timing.link_words))
     inputs, outputs = target.input_queue_words, target.output_queue_words
-    targets.FABRICS["wse3"] = targets.TARGETS["wse3"] = replace(
+    targets.TARGETS["wse3"] = replace(
         target,
         timing=timing,
         input_queue_words=tuple(max(words, each) for each in inputs),
