@@ -170,7 +170,7 @@ def test_a_user_module_of_the_name_of_an_internal_library(csl: Csl) -> None:
     assert shown(csl, "pseudorandom.csl", files={"pseudorandom.csl": "const n = 6;"}) == ["6"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_libraries_of_a_package_reached_through_links(tmp_path: Path) -> None:
     """The package may be a link, and so may each file of the front end, as installers make them."""
     import subprocess

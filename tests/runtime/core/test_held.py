@@ -149,7 +149,7 @@ def test_a_read_that_two_operations_take():
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300, seldom=True), deadline=None)
 @given(st.sampled_from(list(OPERATIONS)), STEPS, st.integers(1, 3), st.sampled_from([0, 5, 33, 40]))
 def test_random_operations_on_registers(kind: str, steps: list[tuple[object, ...]], rounds: int, place: int):
     assert disagreements(program(kind, steps, rounds, (place, place))) == []
