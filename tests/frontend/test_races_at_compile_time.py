@@ -182,6 +182,33 @@ def test_right_programs_are_silent(csl: Csl, capsys: pytest.CaptureFixture[str],
     assert not found_in_run(program, capsys)
 
 
+RING_IN_A_REGISTER = f"""{ENDED}
+const extended = @get_xdsr(0);
+const other_ring = @get_dsd(circbuf_dsd, .{{ .base_address = &b, .extent = 6, .wraparound = 4 }});
+const six = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{6}} -> out[i] }});
+"""
+
+
+@pytest.mark.parametrize("executor", ["reference", "core"])
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize(("ring", "is_wrong"), [("ring", True), ("other_ring", False)])
+def test_circular_registers_while_something_is_received(
+    csl: Csl, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    ring: str, is_wrong: bool, arch: str, executor: str,
+) -> None:  # fmt: skip
+    """A run looks at the elements that the register names, however short its way is otherwise."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    elements = "@set_dsd_length(six, 4)" if is_wrong else "six"
+    body = f"""@mov16(low, from, .{{ .async = true, .activate = ended }}); //2
+     @load_to_dsr_xdsr(src, extended, {ring}); @mov16({elements}, 5);
+     @mov16(wire, given); @mov16({elements}, src); //1"""
+    text, program, _ = compiled(csl, RING_IN_A_REGISTER, body, arch)
+    found = found_in_run(program, capsys)
+    assert len(found) == is_wrong, found
+    if is_wrong:
+        assert f"pe.csl:{line_of(text, '//1')}:" in found[0] and f"pe.csl:{line_of(text, '//2')}:" in found[0]
+
+
 FLOATS = """
 const red = @get_color(3);
 const iq = @get_input_queue(2);
