@@ -6,7 +6,7 @@ from zlib import crc32
 
 from hypothesis import settings
 
-SHARES = {"search": 1, "thorough": 1, "short": 12, "quick": 20}
+SHARES = {"search": 1, "thorough": 1, "short": 16, "quick": 20}
 """The profiles of hypothesis: each tries one in so many of the examples that a test asks for."""
 
 
