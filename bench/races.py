@@ -1,4 +1,4 @@
-"""What looking for races costs: processor time of launches of one program that looks for them and of one that does not.
+"""Cost of the race check: processor time of launches of the same program with the check and without it.
 
     python bench/races.py [--only TEXT] [--repeat N] [--executor NAME] [--json FILE]
 

@@ -419,7 +419,7 @@ def negated(ev: Evaluator, condition: SSAValue) -> SSAValue:
 
 @dataclass
 class _Found:
-    """What emitting a loop has shown of the variables that it changes."""
+    """Variables of a loop that need another representation or type than before it, found while the loop is emitted."""
 
     general: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     """The leaves that are pointers and leave their buffers: the number of the variable, and that of the leaf."""

@@ -10,7 +10,7 @@ from .hazard import Hazard
 from .subject import Subject
 
 CODES = ("aliasing-rings",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find(subject: Subject) -> Iterator[Hazard]:

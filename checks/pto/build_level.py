@@ -19,7 +19,7 @@ from .hazard import Hazard
 from .subject import Subject
 
 CODES = ("build-level", "implicit-scratch")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 _ADDRESSES = 3
 """The level that takes all addresses from the text; the others assign them."""

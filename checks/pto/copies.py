@@ -15,7 +15,7 @@ from ...dialects.traversal import walk
 from .hazard import Hazard
 
 CODES = ("stored-mat", "strided-elements")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:

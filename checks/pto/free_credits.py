@@ -12,7 +12,7 @@ from ...operations.pipe_protocol import Behavior
 from .hazard import Hazard, counted, in_every_schedule
 
 CODES = ("early-credit", "lost-credit", "unbalanced-pipe")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:

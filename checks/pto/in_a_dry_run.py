@@ -25,7 +25,7 @@ CODES = (
     "unset-flag",
     "unwritten-tile",
 )
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_trace(trace: Trace) -> Iterator[Hazard]:

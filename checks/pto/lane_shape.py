@@ -10,7 +10,7 @@ from ...dialects.pto.types import TileBufType
 from .hazard import Hazard
 
 CODES = ("lane-shape",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:

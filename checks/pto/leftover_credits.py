@@ -9,7 +9,7 @@ from .hazard import Hazard, counted
 from .subject import Execution, Subject
 
 CODES = ("leftover-credits",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find(subject: Subject) -> Iterator[Hazard]:

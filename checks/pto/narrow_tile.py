@@ -12,7 +12,7 @@ from .hazard import Hazard
 from .subject import Subject
 
 CODES = ("narrow-tile",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find(subject: Subject) -> Iterator[Hazard]:

@@ -20,7 +20,7 @@ from ...dialects.traversal import walk
 from .hazard import Hazard
 
 CODES = ("operand-overlap",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 @record

@@ -15,7 +15,7 @@ from .subject import Execution, Subject
 from .unsafe_depth import find_in_pipe
 
 CODES = ("early-overwrite", "seeded-credits")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find(subject: Subject) -> Iterator[Hazard]:

@@ -9,7 +9,7 @@ from ...dialects.traversal import walk
 from .hazard import Hazard
 
 CODES = ("persistent-fragment",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:

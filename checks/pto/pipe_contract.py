@@ -19,7 +19,7 @@ from .hazard import Hazard
 from .subject import Subject
 
 CODES = ("split-mismatch", "element-mismatch", "shape-mismatch", "layout-mismatch")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 _SPLITS = ("no split", "rows halved", "columns halved", "rows halved, one more in the first core",
            "columns halved, one more in the first core")  # fmt: skip

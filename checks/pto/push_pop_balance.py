@@ -11,7 +11,7 @@ from .hazard import Hazard, counted
 from .subject import Subject
 
 CODES = ("unbalanced-pipe",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find(subject: Subject) -> Iterator[Hazard]:

@@ -19,7 +19,7 @@ from .hazard import Hazard
 from .subject import Subject
 
 CODES = ("second-core",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find(subject: Subject) -> Iterator[Hazard]:

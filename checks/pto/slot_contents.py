@@ -11,7 +11,7 @@ from ...dialects.traversal import walk
 from .hazard import Hazard
 
 CODES = ("not-a-slot", "slot-not-pushed", "store-after-push", "unwritten-slot", "use-after-free")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:

@@ -9,7 +9,7 @@ from ...analysis.pto.slot_sizes import entry_size
 from .hazard import Hazard
 
 CODES = ("small-slot",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:

@@ -11,7 +11,7 @@ from .free_credits import is_freed_once
 from .hazard import Hazard, in_every_schedule
 
 CODES = ("local-aliasing", "slots-held")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:

@@ -21,7 +21,7 @@ from ...targets.chips import chip
 from .hazard import Hazard
 
 CODES = ("slots-overlap",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 @record

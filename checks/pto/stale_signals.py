@@ -9,7 +9,7 @@ from ...analysis.pto.dry_run.trace import Trace
 from .hazard import Hazard
 
 CODES = ("stale-signal",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_trace(trace: Trace) -> Iterator[Hazard]:

@@ -12,7 +12,7 @@ from ...operations import pipe_protocol
 from .hazard import Hazard
 
 CODES = ("unequal-lanes",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:

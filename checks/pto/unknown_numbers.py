@@ -20,7 +20,7 @@ from .hazard import Hazard, counted
 from .subject import Execution, Subject
 
 CODES = ("unbalanced-pipe", "undecided")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 _SAMPLES = (*range(10), 12, 15, 16, 17, 20, 24, 25, 31, 32, 33, 40, 48, 64, 65)

@@ -10,7 +10,7 @@ from ...diagnostics.locations import location_of
 from .hazard import Hazard
 
 CODES = ("global-race", "pipe-race", "unchecked-order")
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find_in_trace(trace: Trace) -> Iterator[Hazard]:

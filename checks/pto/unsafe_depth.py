@@ -13,7 +13,7 @@ from .hazard import Hazard
 from .subject import Subject
 
 CODES = ("unsafe-depth",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 
 def find(subject: Subject) -> Iterator[Hazard]:

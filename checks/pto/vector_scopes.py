@@ -17,7 +17,7 @@ from ...dialects.traversal import walk
 from .hazard import Hazard
 
 CODES = ("vector-scope",)
-"""What this file reports."""
+"""Codes of the findings that this check reports."""
 
 _HOLDERS = (*VECTOR_CODE, "pto.section.simt")
 

@@ -34,7 +34,7 @@ from .types import F4E1M2x2Type, F4E2M1x2Type, HiF8x2Type, PartitionTensorViewTy
 
 @record
 class Kind:
-    """What an operand or attribute of an instruction may be, and what an error calls it."""
+    """A constraint on the type of an operand, or on an attribute, of an instruction, with its name in messages."""
 
     accepts: Callable[[Attribute], bool]
     summary: str

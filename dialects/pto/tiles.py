@@ -389,8 +389,23 @@ class TLoadOp(TileOperation):
         _verify_rules(self)
 
 
+class _CopyWithEpilogue(TileOperation):
+    """A copy whose elements may be scaled by the factors of a tile or by one number on the way."""
+
+    def __init__(
+        self,
+        src: SSAValue,
+        dst: SSAValue,
+        *,
+        fp: SSAValue | None = None,
+        preQuantScalar: SSAValue | None = None,
+        **modes: Attribute,
+    ) -> None:
+        super().__init__(operands=[src, dst, fp, preQuantScalar], properties=modes)
+
+
 @irdl_op_definition
-class TStoreOp(TileOperation):
+class TStoreOp(_CopyWithEpilogue):
     """Stores the valid part of a tile: `pto.tstore ins(%tile : <type>) outs(%part : <type>)`.
 
     Out of the accumulator, elements may be scaled on the way: by the tile `%fp`, `ins(%tile : <type> fp %fp : <type>)`,
@@ -407,17 +422,6 @@ class TStoreOp(TileOperation):
     atomicType = opt_prop_def(AtomicTypeAttr)
     reluPreMode = opt_prop_def(ReluPreModeAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        src: SSAValue,
-        dst: SSAValue,
-        *,
-        fp: SSAValue | None = None,
-        preQuantScalar: SSAValue | None = None,
-        **modes: Attribute,
-    ) -> None:
-        super().__init__(operands=[src, dst, fp, preQuantScalar], properties=modes)
 
     @classmethod
     def parse(cls, parser: Parser) -> TStoreOp:
@@ -457,7 +461,7 @@ class TStoreOp(TileOperation):
 
 
 @irdl_op_definition
-class TMovOp(TileOperation):
+class TMovOp(_CopyWithEpilogue):
     """Moves a tile to another memory: `pto.tmov ins(%tile : <type>) outs(%other : <type>)`.
 
     Out of the accumulator, elements may be scaled on the way, by a tile, `ins(%tile : <type>, %fp : <type>)`, or a
@@ -472,17 +476,6 @@ class TMovOp(TileOperation):
     accToVecMode = opt_prop_def(AccToVecModeAttr)
     reluPreMode = opt_prop_def(ReluPreModeAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        src: SSAValue,
-        dst: SSAValue,
-        *,
-        fp: SSAValue | None = None,
-        preQuantScalar: SSAValue | None = None,
-        **modes: Attribute,
-    ) -> None:
-        super().__init__(operands=[src, dst, fp, preQuantScalar], properties=modes)
 
     @classmethod
     def parse(cls, parser: Parser) -> TMovOp:

@@ -17,7 +17,7 @@ class Entry:
     contents: list[object] = field(default_factory=list[object])
     shapes: list[tuple[int | None, ...]] = field(default_factory=list[tuple[int | None, ...]])
     splits: list[int | None] = field(default_factory=list[int | None])
-    """How each push says that the entry is split; None for tensors and signals."""
+    """The split of each push, 0 to 4; None for tensors and signals."""
     signal: int | None = None
 
 

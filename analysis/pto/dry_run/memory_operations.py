@@ -57,7 +57,7 @@ _GROUPS = "grpAxis"
 
 
 _WITHOUT_READS = ("tget_scale_addr", "tprefetch")
-"""Instructions that ask for an address, or for nothing, of what stands in `ins`."""
+"""Instructions that read no elements of their sources: they take an address, or only prefetch."""
 
 _NO_SCRATCH = "no_tmp"
 """The attribute of a merge without a tile for intermediate results, which is the last one otherwise."""

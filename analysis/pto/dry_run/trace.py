@@ -107,7 +107,7 @@ class Trace:
     unchecked: dict[Operation, str] = field(default_factory=dict[Operation, str])
     """Operations that order cores in a way that a dry run does not follow, and why it does not."""
     launches: int = 1
-    """How often the program is launched in a row; this is the first of them."""
+    """The number of launches in a row, of which this trace is the first."""
     signals: Signals = field(default_factory=Signals)
     """Signals between cores of several devices."""
     explicit: set[int] = field(default_factory=set[int])
