@@ -47,7 +47,7 @@ EXCEPTIONS = {
     "arith.divf": 5, "math.powf": 6, "math.log": 7, "math.log2": 7, "math.log10": 7, "math.rsqrt": 7, "math.sqrt": 8,
     "scale": 9,
 }  # fmt: skip
-"""Operations with floating point exceptions of their own, by their numbers in machine.h."""
+"""Operations with floating point exceptions of their own, by their numbers in inputs.h."""
 
 CONVERTS, OTHERWISE = 10, 11
 """Those of conversions, and of all others."""
@@ -179,7 +179,7 @@ def exceptions_of(name: str, operands: int) -> int:
 
 
 def trap_rows(tables: Tables) -> Array:
-    """Return the scalar operations whose exceptions are looked for, as machine.h has them."""
+    """Return the scalar operations whose exceptions are looked for, as inputs.h has them."""
     rows = np.zeros((len(tables["traps"]), 9), np.uint16)
     for number, trap in enumerate(tables["traps"]):
         name, kind, count = tables.strings[int(trap["name"])], int(trap["kind"]), int(trap["count"])
@@ -190,7 +190,7 @@ def trap_rows(tables: Tables) -> Array:
 
 
 def dsd_rows(timing: Timing) -> Array:
-    """Return what the core needs of each DSD operation, as machine.h says."""
+    """Return what the core needs of each DSD operation, as inputs.h says."""
     rows = np.zeros((len(DSD_ROWS), 10), np.uint32)
     for number, name in enumerate(DSD_ROWS):
         row, cycles = OPERATIONS[name], element_cycles(timing, name)
@@ -520,7 +520,7 @@ def initial_memory(tables: Tables, fabric: Fabric) -> list[npt.NDArray[np.uint8]
 
 
 def _unwritten_rows(unwritten: Unwritten) -> Array:
-    """Return where the core finds what nothing has written, for each class as `struct unwritten` of machine.h says."""
+    """Return where the core finds what nothing has written, for each class as `struct unwritten` of inputs.h says."""
     return np.array(
         [
             (words.ctypes.data, left.ctypes.data, first, words.shape[1])
@@ -566,4 +566,4 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
     return found
 
 
-assert SLOTS[:7] == ("use", "column", "access", "register_load", "register_read", "operation", "task"), "machine.h"
+assert SLOTS[:7] == ("use", "column", "access", "register_load", "register_read", "operation", "task"), "instructions.h"
