@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..diagnostics.nesting import deep_nesting
-from .parser import ATTRIBUTES, COMPARISON, PRECEDENCE
+from .grammar.declarations import ATTRIBUTES
+from .grammar.expressions import COMPARISON, PRECEDENCE
 from .syntax import (
     Aggregate,
     AnyType,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ..csl import syntax
 from ..csl.errors import CslError
-from ..csl.parser import DECLARATION_STARTS, parse
+from ..csl.grammar.declarations import DECLARATION_STARTS
+from ..csl.parser import parse
 from ..csl.source import Diagnostic, Note, Source
 from ..diagnostics.errors import LoomError
 from ..diagnostics.records import record

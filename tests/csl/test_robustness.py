@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loomir.csl import CslError, parse, syntax
+from loomir.csl.grammar.cursor import MAX_ERRORS, MAX_NESTING
 from loomir.csl.lexer import FOREIGN, KEYWORDS, PUNCTUATION
-from loomir.csl.parser import MAX_ERRORS, MAX_NESTING
 from loomir.csl.printer import print_file
 from loomir.diagnostics.errors import LoomError
 
