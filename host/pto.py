@@ -468,6 +468,8 @@ def bind(program: Program, machine: Machine, arguments: Mapping[str, Value], lab
                 raise LoomError(message) from error
         else:
             array = np.asarray(given)
+            if not array.dtype.isnative:
+                array = array.astype(array.dtype.newbyteorder("="))
             if array.ndim == 0:
                 raise LoomError(f"argument '{name}' is a pointer to {parameter.pointed}; pass an array")
             if array.dtype.itemsize != dtype.itemsize:
@@ -509,8 +511,6 @@ def _dtype_of(element: Attribute) -> np.dtype[Any] | None:
 
 def _holds(given: np.dtype[Any], pointed: np.dtype[Any]) -> bool:
     """Return True if an array of one type can hold elements of another of its width: equal, integers, or raw bits."""
-    if not given.isnative:
-        return False
     as_they_are = given.kind == "u" or (given.type is np.void and given.names is None)
     return given == pointed or as_they_are or (given.kind in "bi" and pointed.kind in "iu")
 

@@ -50,6 +50,20 @@ def assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
+class OnceEach(argparse.Action):
+    """A flag that may be repeated, with a NAME=VALUE for each name; one name twice is an error."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: Any = None
+    ) -> None:
+        given: list[tuple[str, str]] = getattr(namespace, self.dest)
+        name, value = values
+        for other, before in given:
+            if other == name:
+                parser.error(f"{option_string} gives '{name}' twice, {before} and {value}; leave one out")
+        setattr(namespace, self.dest, [*given, values])
+
+
 def positive(text: str) -> int:
     """Return a flag's number above 0."""
     if not re.fullmatch(r"[0-9]+", text) or int(text) == 0:

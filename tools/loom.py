@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 from .. import __version__
 from ..diagnostics.errors import LoomError
 from ..diagnostics.output import tell_line
-from .arguments import Parser, TellAsJson, assignment, number, positive
+from .arguments import OnceEach, Parser, TellAsJson, assignment, number, positive
 from .exit_status import run_tool
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--param",
         type=assignment,
-        action="append",
+        action=OnceEach,
         default=[],
         metavar="NAME=VALUE",
         help="a parameter's value: a number, or a .npy file with one for each PE [height, width]; of a CSL layout "
@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--set",
         type=assignment,
-        action="append",
+        action=OnceEach,
         default=[],
         metavar="SYMBOL=FILE.npy",
         help="fill an exported buffer: [height, width, *shape], or [*shape] for the same on every PE",

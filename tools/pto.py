@@ -8,17 +8,18 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, get_args
 
 from ..diagnostics.errors import LoomError, shown
-from .arguments import Parser, TellAsJson, assignment, number, positive
+from .arguments import OnceEach, Parser, TellAsJson, assignment, number, positive
 from .exit_status import run_tool
 from .outputs import Outputs
 
 if TYPE_CHECKING:
     from ..diagnostics.findings import Finding
-    from ..host.pto import Result
+    from ..host.pto import Printed, Result
     from ..host.pto_sources import KernelText
     from ..operations.pipe_protocol import Behavior
     from ..runtime import Deadlock
@@ -100,7 +101,7 @@ def parser() -> Parser:
     run.add_argument(
         "--set",
         type=assignment,
-        action="append",
+        action=OnceEach,
         default=[],
         metavar="NAME=VALUE",
         help="an argument of the kernels: a .npy file, or a number; with several devices also one for each, "
@@ -133,6 +134,11 @@ def parser() -> Parser:
         "--stats",
         metavar="FILE.json",
         help="write the statistics of the run, with an estimate of cycles, occupancy and waits of each core",
+    )
+    run.add_argument(
+        "--json",
+        action=TellAsJson,
+        help="print findings and printed tiles as one JSON object, and what is wrong with the call or file as well",
     )
     return found
 
@@ -209,9 +215,6 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.compare:
             runs = compare(source, arguments=values, **options)
             result = runs[arguments.arch]
-            if isinstance(result, LoomError):
-                if any(isinstance(other, Result) for other in runs.values()):
-                    _compared(runs, arguments.arch)
         else:
             try:
                 result = run(
@@ -220,10 +223,11 @@ def _run(arguments: argparse.Namespace) -> int:
                 )  # fmt: skip
             except Deadlock as error:
                 result = error
+            runs = {arguments.arch: result}
         if isinstance(result, LoomError):
+            if isinstance(result, Deadlock) or any(isinstance(other, Result) for other in runs.values()):
+                _print_runs(runs, arguments)
             if isinstance(result, Deadlock):
-                for finding in result.findings:
-                    print(finding)
                 _write_stats(stats, result)
                 outputs.keep_reports()
             raise result
@@ -236,11 +240,7 @@ def _run(arguments: argparse.Namespace) -> int:
             # Of types that are not numpy's own, .npy files hold the bits.
             np.save(stream, array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}"))
         _write_stats(stats, result)
-        for printed in result.prints:
-            print(shown(str(printed)))
-        for finding in result.findings:
-            print(finding)
-        return int(result.has_errors) if not arguments.compare else _compared(runs, arguments.arch)
+        return _print_runs(runs, arguments)
 
 
 _DEVICE = "{device}"
@@ -275,27 +275,62 @@ def _write_stats(stream: IO[bytes] | None, result: Result | Deadlock) -> None:
         stream.write((json.dumps(result.statistics, indent=2) + "\n").encode())
 
 
-def _compared(runs: Mapping[Behavior, Result | LoomError], arch: Behavior) -> int:
-    """Print the findings of runs on other pipes than those of `arch`, and differences of results; return the status."""
+def _print_runs(runs: Mapping[Behavior, Result | LoomError], arguments: argparse.Namespace) -> int:
+    """Print what a run has met and printed, and how runs with other pipes differ from it; return the exit status."""
     from ..host.pto import Result, differences
     from ..runtime import Deadlock
 
-    for other, result in runs.items():
-        if isinstance(result, LoomError):
-            if other != arch:
-                for finding in result.findings if isinstance(result, Deadlock) else ():
-                    print(finding)
-                print(f"the program fails on {other}: {result}")
-        elif other != arch:
-            for finding in result.findings:
-                print(finding)
+    arch: Behavior = arguments.arch
     ended = [other for other, result in runs.items() if isinstance(result, Result)]
-    found = differences(runs)
-    alike = f"no result differs between {' and '.join(ended)}" if ended[1:] else "there is nothing to compare with"
-    for sentence in found or [alike]:
-        print(shown(sentence))
+    different = differences(runs)
     # A program that is not written for a chip is not reported; one that hangs there is.
     failed = any(
         result.has_errors if isinstance(result, Result) else isinstance(result, Deadlock) for result in runs.values()
     )
-    return int(bool(found) or failed)
+    if arguments.json:
+        found = _run_record(runs[arch])
+        if arguments.compare:
+            found["others"] = {other: _run_record(result) for other, result in runs.items() if other != arch}
+            found["differences"] = different
+        print(json.dumps(found, indent=2))
+        return int(bool(different) or failed)
+    # The error of the run itself ends the tool.
+    for other in sorted(runs, key=lambda other: other != arch):
+        result = runs[other]
+        if isinstance(result, Result) and other == arch:
+            for printed in result.prints:
+                print(shown(str(printed)))
+        for finding in result.findings if isinstance(result, Result | Deadlock) else ():
+            print(finding)
+        if isinstance(result, LoomError) and other != arch:
+            print(f"the program fails on {other}: {result}")
+    if arguments.compare and ended:
+        alike = f"no result differs between {' and '.join(ended)}" if ended[1:] else "there is nothing to compare with"
+        for sentence in different or [alike]:
+            print(shown(sentence))
+    return int(bool(different) or failed)
+
+
+def _run_record(result: Result | LoomError) -> dict[str, Any]:
+    """Return the JSON object of a run: its error, None if it has ended, its findings, and the tiles it printed."""
+    from ..host.pto import Result
+    from ..runtime import Deadlock
+
+    found = result.findings if isinstance(result, Result | Deadlock) else ()
+    error = None
+    if isinstance(result, LoomError):
+        error = {"message": result.message, "location": result.location}
+    return {
+        "error": error,
+        "findings": [asdict(finding) for finding in found],
+        "prints": [_print_record(printed) for printed in result.prints] if isinstance(result, Result) else [],
+    }
+
+
+def _print_record(printed: Printed) -> dict[str, Any]:
+    """Return the JSON object of a printed tile. JSON has no NaN and no infinity: they are strings."""
+    array = printed.array
+    values: Any = array.tolist() if array.dtype.kind in "iub" else array.astype(float).tolist()
+    rows = [[each if isfinite(each) else str(each) for each in row] for row in values]
+    where = {name: getattr(printed, name) for name in ("device", "block", "core", "label")}
+    return {**where, "dtype": str(array.dtype), "values": rows}

@@ -290,6 +290,8 @@ def test_broken_rule(run_loom: Run, write: Write) -> None:
         (["--launch", "add", "65536", "1"], "65536, which does not fit in 16 bits"),
         (["--param", "nonsense=1"], "no parameter 'nonsense'; it has factor"),
         (["--param", "factor=two"], "parameter 'factor' is 'two', which is not a number"),
+        (["--set", "x=1.npy", "--set", "x=2.npy"], "--set gives 'x' twice, 1.npy and 2.npy; leave one out"),
+        (["--param", "n=1", "--param", "n=2"], "--param gives 'n' twice, 1 and 2; leave one out"),
         (["--set", "nonsense={arrays}/x.npy"], "no buffer 'nonsense'; it exports the buffers sum, x, y"),
         (["--set", "total={arrays}/x.npy"], "no buffer 'total'"),
         (["--set", "sum={arrays}/column.npy"], "'sum' is exported read_only"),

@@ -214,3 +214,87 @@ def test_wrong_devices(run_loom: Run, flags: list[str], said: str) -> None:
     outcome = run_loom("pto", "run", EXAMPLES / "ring.pto", *flags)
     assert outcome.status == 1
     assert said in outcome.err and len(outcome.err.splitlines()) == 1
+
+
+def test_json(run_loom: Run) -> None:
+    """Findings and printed tiles are one object on stdout; NaN, which JSON lacks, is a string."""
+    program = EXAMPLES / "matmul_print.pto"
+    plain = run_loom("pto", "run", program, "--arch", "a2a3")
+    outcome = run_loom("pto", "run", program, "--arch", "a2a3", "--json")
+    assert (outcome.status, outcome.err) == (plain.status, "")
+    found = json.loads(outcome.out)
+    assert found.keys() == {"error", "findings", "prints"} and found["error"] is None
+    assert sum(line.startswith("block ") for line in plain.out.splitlines()) == len(found["prints"]) > 0
+    first = found["prints"][0]
+    assert (first["device"], first["block"], first["core"], first["dtype"]) == (None, 0, "AIV0", "float32")
+    assert np.array(first["values"]).shape == (16, 16)
+
+
+def test_json_of_numbers_that_json_lacks(run_loom: Run, tmp_path: Path) -> None:
+    x = np.ones((16, 16), np.float32)
+    x[0, :3] = np.nan, np.inf, -np.inf
+    np.save(tmp_path / "x.npy", x)
+    program, tile = tmp_path / "show.pto", "!pto.tile_buf<vec, 16x16xf32>"
+    program.write_text(copying("f32", f"pto.tprint ins(%tile : {tile})"))
+    outcome = run_loom("pto", "run", program, "--set", f"x={tmp_path}/x.npy", "--json")
+    found = json.loads(outcome.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert found["prints"][0]["values"][0][:4] == ["nan", "inf", "-inf", 1.0]
+
+
+@pytest.mark.slow
+def test_json_of_a_hang_and_of_differences(run_loom: Run) -> None:
+    program = EXAMPLES / "hazards" / "h3_frees_lost.pto"
+    outcome = run_loom("pto", "run", program, "--arch", "a2a3", "--json", "--compare")
+    found = json.loads(outcome.out)
+    assert outcome.status == 1 and found["error"]["message"].startswith("deadlock")
+    assert found["others"].keys() == {"ideal", "a5"} and found["others"]["ideal"]["error"] is None
+    assert isinstance(found["differences"], list)
+    (told,) = map(json.loads, outcome.err.splitlines())
+    assert told["severity"] == "error" and told["message"] == found["error"]["message"]
+    outcome = run_loom("pto", "run", program, "--json", "--set", "nothing=1")
+    assert outcome.out == "" and "take no argument 'nothing'" in json.loads(outcome.err)["message"]
+
+
+def test_one_argument_twice(run_loom: Run) -> None:
+    flags = ["--set", "a=1", "--set", "b=2", "--set", "a=3"]
+    one_error(
+        run_loom("pto", "run", EXAMPLES / "rows_split.pto", *flags), "--set gives 'a' twice, 1 and 3; leave one out"
+    )
+
+
+@pytest.mark.parametrize(("type", "dtype"), [("f32", ">f4"), ("i16", ">i2"), ("bf16", ">u2")])
+def test_other_byte_orders(run_loom: Run, tmp_path: Path, type: str, dtype: str) -> None:
+    """Files whose numbers have their high bytes first are taken; files that are written have those of the machine."""
+    x = np.arange(256).astype(dtype).reshape(16, 16)
+    np.save(tmp_path / "x.npy", x)
+    program = tmp_path / "copy.pto"
+    program.write_text(copying(type))
+    flags = ["--set", f"x={tmp_path}/x.npy", "--get", f"out={tmp_path}/out.npy"]
+    outcome = run_loom("pto", "run", program, *flags)
+    assert (outcome.status, outcome.err) == (0, "")
+    out = np.load(tmp_path / "out.npy").reshape(16, 16)
+    assert out.dtype.isnative and (out.view(x.dtype.newbyteorder("=")) == x).all()
+
+
+def copying(type: str, then: str = "") -> str:
+    """Return a kernel that copies a tile of 16 x 16 from `x` to `out`."""
+    tensor, tile = f"tensor_view<16x16x{type}>", f"!pto.tile_buf<vec, 16x16x{type}>"
+    view = f"shape = [%c16, %c16], strides = [%c16, %c1] : !pto.{tensor}"
+    part = f"offsets = [%c0, %c0], sizes = [%c16, %c16] : !pto.{tensor} -> !pto.partition_{tensor}"
+    return f"""
+      func.func @copy(%x: !pto.ptr<{type}>, %out: !pto.ptr<{type}>)
+          attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c16 = arith.constant 16 : index
+        %from = pto.make_tensor_view %x, {view}
+        %to = pto.make_tensor_view %out, {view}
+        %source = pto.partition_view %from, {part}
+        %target = pto.partition_view %to, {part}
+        %tile = pto.alloc_tile : {tile}
+        pto.tload ins(%source : !pto.partition_{tensor}) outs(%tile : {tile})
+        pto.tstore ins(%tile : {tile}) outs(%target : !pto.partition_{tensor})
+        {then}
+        return
+      }}
+    """

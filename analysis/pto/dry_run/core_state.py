@@ -29,7 +29,7 @@ class Undecided(Exception):
 
 
 class TooLong(Exception):
-    """Raised when the trace has its maximal length."""
+    """Raised when the trace has its maximal length, or loops as many iterations."""
 
 
 class CoreState:
@@ -91,6 +91,12 @@ class CoreState:
             self._check_array(op, access)
         steps.append(Step(self.core, op, kind, pipe, accesses, after, extents, size, channel, number, joins))
         return len(steps) - 1
+
+    def _count_iteration(self) -> None:
+        """Count an iteration of a loop: those that add no steps end a dry run too."""
+        if self.trace.iterations >= self.max_steps:
+            raise TooLong
+        self.trace.iterations += 1
 
     def _check_array(self, op: Operation, access: Access) -> None:
         """Report an access beyond an array whose size is known."""

@@ -28,13 +28,11 @@ from ....dialects.pto.types import PtrType
 from ..schedules import folded
 from .communication import Communication
 from .core_flags import CoreFlagOperations
-from .core_state import TooLong, Undecided, Waiting
+from .core_state import Undecided, Waiting
 from .memory_operations import MemoryOperations
 from .ordering import BUFFERS, FLAGS, OF_CORES, OF_PIPES, WITHOUT_EFFECT, OrderingOperations
 from .pipe_operations import PipeOperations
 from .values import Pointer, Tile, View
-
-MAX_ITERATIONS = 1 << 20
 
 
 class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communication, CoreFlagOperations):
@@ -109,6 +107,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
         body = op.body.blocks[0]
         carried = [self.values.get(value) for value in op.iter_args]
         for turn in range(lower, upper, step):
+            self._count_iteration()
             self.values[body.args[0]] = turn
             for argument, value in zip(body.args[1:], carried, strict=True):
                 self.values[argument] = value
@@ -127,7 +126,8 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
     def _while(self, op: scf.WhileOp) -> Waiting:
         before, after = op.before_region.blocks[0], op.after_region.blocks[0]
         carried = [self.values.get(value) for value in op.arguments]
-        for _ in range(MAX_ITERATIONS):
+        while True:
+            self._count_iteration()
             for argument, value in zip(before.args, carried, strict=True):
                 self.values[argument] = value
             condition, *passed = yield from self.block(before)
@@ -140,7 +140,6 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
             for argument, value in zip(after.args, passed, strict=True):
                 self.values[argument] = value
             carried = yield from self.block(after)
-        raise TooLong
 
     def _call(self, op: CallOp) -> Waiting:
         function = self.program.functions.get(op.callee.root_reference.data)

@@ -128,7 +128,7 @@ class PipeOperations(CoreState):
             )
             return
         shapes = [shape for shape in entry.shapes if len(shape) == 2 and 0 not in shape]
-        if not shapes or 0 in tile.valid or any(use.pipe.acc_push_epilogue is not None for use in ring.uses):
+        if not shapes or 0 in tile.valid or ring.has_epilogue:
             return
         splits_columns = op.split_axis in (pipe_protocol.LEFT_RIGHT, pipe_protocol.LEFT_RIGHT_ODD)
         for place, what in enumerate(("rows", "columns")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
@@ -39,15 +40,20 @@ class Ring:
     direction: int
     uses: tuple[PipeUse, ...]
 
-    @property
+    @cached_property
     def is_split(self) -> bool:
         """True if vector cores share its entries."""
         return any(use.split != pipe_protocol.NO_SPLIT for use in self.uses)
 
-    @property
+    @cached_property
     def of_tiles(self) -> bool:
         """True if its entries are tiles or signals."""
         return any(use.of_contents for use in self.uses if use.action != "free")
+
+    @cached_property
+    def has_epilogue(self) -> bool:
+        """True if what is pushed is converted on the way."""
+        return any(use.pipe.acc_push_epilogue is not None for use in self.uses)
 
 
 class Program:
@@ -115,7 +121,10 @@ def _is_section(op: Operation) -> bool:
 
 
 def _rings(module: ModuleOp, functions: list[FuncOp]) -> Iterator[Ring]:
-    uses = [use for function in functions for use in pipe_uses(function)]
+    uses: dict[tuple[Operation, int], list[PipeUse]] = {}
+    for function in functions:
+        for use in pipe_uses(function):
+            uses.setdefault((use.pipe, use.direction), []).append(use)
     groups: dict[object, list[InitializePipeOp]] = {}
     for ends in pipe_ends(module):
         base = ends.first.flag_base
@@ -123,7 +132,7 @@ def _rings(module: ModuleOp, functions: list[FuncOp]) -> Iterator[Ring]:
         groups.setdefault(base.value.data if stated and base is not None else ends, []).extend(ends.pipes)
     for place, pipes in enumerate(groups.values()):
         for direction in (pipe_protocol.C2V, pipe_protocol.V2C):
-            mine = tuple(use for use in uses if use.pipe in pipes and use.direction == direction)
+            mine = tuple(use for pipe in pipes for use in uses.get((pipe, direction), ()))
             if mine:
                 way = "c2v" if direction == pipe_protocol.C2V else "v2c"
                 number = min((pipe.frontend_id for pipe in pipes if pipe.frontend_id is not None), default=place)

@@ -16,7 +16,7 @@ from .trace import Core, Trace
 from .values import Pointer
 
 MAX_STEPS = 60_000
-"""Steps after which a dry run ends."""
+"""Steps, and iterations of loops, after which a dry run ends."""
 
 
 def dry_run(
@@ -31,7 +31,8 @@ def dry_run(
     """Return the trace of a program: its arguments by name, of each device, `arrays` with what is in those that it may
     read, and `memory` with where these are, if there are several devices.
 
-    It is incomplete where control depends on an unknown number, where cores wait forever, or behind `max_steps` steps.
+    It is incomplete where control depends on an unknown number, where cores wait forever, or behind `max_steps` steps
+    or iterations of loops.
     """
     kinds = program.kinds()
     columns = [0, *range(1, 1 + program.lanes)]
@@ -69,7 +70,7 @@ def dry_run(
         trace.reason = f"{reason} depends on what is computed"
         return trace
     except TooLong:
-        trace.reason = f"the program has more than {max_steps} steps"
+        trace.reason = f"the program has more than {max_steps} steps, or iterations of loops"
         return trace
     except RecursionError:
         trace.reason = "loops and branches are nested too deeply"

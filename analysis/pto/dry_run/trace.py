@@ -94,6 +94,8 @@ class Trace:
 
     cores: list[Core]
     steps: list[Step] = field(default_factory=list[Step])
+    iterations: int = 0
+    """Iterations of loops so far."""
     complete: bool = False
     reason: str = ""
     """Why the run has stopped, if it is not complete."""
