@@ -495,7 +495,7 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     if (operands[0].descriptor.type == QUEUE_RUN) {
         const struct queue *queue = &pe->class->queues[core->queue_place[operands[0].descriptor.row]];
         open->forwards = true;
-        open->is_forwarder = has_full_ways(core, pe, queue) && lanes <= lanes_of(&operands[0].descriptor);
+        open->is_forwarder = has_full_ways(core, pe, queue);
     }
     if (pe->class->levels != 0) {
         begin_to_receive(core, open, issued);

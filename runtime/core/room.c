@@ -81,6 +81,41 @@ bool has_room(struct core *core, const struct pe *pe, const struct queue *queue,
     return true;
 }
 
+/* Considers the credits for the next wavelets of a way that leave at once, one every `rate` cycles; returns whether there is
+ * room for all. */
+static bool consider_at_once(struct room *room, struct path *path, uint32_t wanted, cycle rate) {
+    if (path->pending + wanted > path->capacity) {
+        room->full = path;
+        return false;
+    }
+    for (uint32_t k = 0; k < wanted; k++) {
+        cycle time = taken_at(&path->last, path->older, path->capacity - path->pending - k);
+        if (time >= 0 && time + path->back - (cycle)k * rate > room->first) {
+            room->first = time + path->back - (cycle)k * rate;
+        }
+    }
+    return true;
+}
+
+/* Finds from when on some wavelets may leave at once, one every `rate` cycles; returns false if there is no room for all. */
+static bool find_room_at_once(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t wanted, cycle rate,
+                              struct room *room) {
+    *room = (struct room){.count = wanted, .first = -UNBOUNDED};
+    struct path *ramp = ramp_of(core, pe, queue);
+    if (ramp != NULL && !consider_at_once(room, ramp, wanted, rate)) {
+        return false;
+    }
+    uint32_t list = queue->ways[pe->unit];
+    for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
+        const struct way *way = &core->ways[k];
+        if (way->capacity > 0 &&
+            !consider_at_once(room, path_of(core, way, pe, origin_by(way, pe, queue)), wanted, rate)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Finds the next credits of an operation that sends what it takes; returns false if there are none, and has it go on
  * when there may be. */
 bool find_credits(struct core *core, struct open *open) {
@@ -90,6 +125,16 @@ bool find_credits(struct core *core, struct open *open) {
     uint32_t lanes = stream->flags & PACKED ? 2 : 1;
     struct room room = {.count = UINT32_MAX, .first = -UNBOUNDED};
     find_room(core, pe, queue, &room);
+    uint32_t taken = lanes_from(open, 0);
+    if (taken > lanes && room.count > 0) {
+        int64_t left = open->count - open->position;
+        uint32_t wanted = left < taken ? (uint32_t)left : taken;
+        /* Credits for the values of a wavelet may be parts of several takes, or slower than they leave. */
+        if ((room.count < wanted || room.rate > open->rate) &&
+            !find_room_at_once(core, pe, queue, wanted, open->rate, &room)) {
+            room.count = 0;
+        }
+    }
     if (room.count == 0) {
         hold_pe(core, room.full, pe, open->queue[0]);
         return false;

@@ -76,6 +76,14 @@ class Path:
             number -= takes.count
         return None
 
+    def credit(self, number: int) -> int | None:
+        """Return when the credit for the next wavelet but `number` is back, 0 if long ago; None if not known."""
+        ahead = self.pending + number - self.capacity
+        if ahead >= 0:
+            return None
+        time = self._taken(-ahead)
+        return 0 if time is None else time + self.back
+
     def credits(self) -> Takes:
         """Return the next credits: when they are back. The rate is 0 if they were long ago."""
         number = max(0, self.capacity - self.pending)

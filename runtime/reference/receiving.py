@@ -27,7 +27,7 @@ from .pes import Issue
 from .priorities import Turn, level_of, note_work, turn_of
 from .queues import InputQueue, Run
 from .resources import Resource
-from .room import room
+from .room import room, room_at_once
 from .sending import transmit, unpacked
 from .tasks import NEVER
 from .walks import is_inside
@@ -482,7 +482,7 @@ def _has_room(machine: Machine, operation: OpenOperation) -> bool:
         return True
     queue = operation.issue.pe.outputs[destination.queue]
     lanes = destination.lanes
-    if not queue.paths or max(operation.lanes) > lanes:
+    if not queue.paths:
         return True
     source = operation.queues[0]
 
@@ -490,6 +490,13 @@ def _has_room(machine: Machine, operation: OpenOperation) -> bool:
         _take_stored(machine, source)
 
     found = room(queue.paths, UNBOUNDED, [(-UNBOUNDED, 0)], go_on)
+    if max(operation.lanes) > lanes and found.count:
+        wanted = min(max(operation.lanes), operation.count - operation.position)
+        if found.count < wanted or found.rate > operation.rate:
+            # Credits for the values of a wavelet may be parts of several takes, or slower than they leave.
+            first = room_at_once(queue.paths, wanted, operation.rate, go_on)
+            operation.credits = None if first is None else Takes(first - _ahead(machine), 0, wanted)
+            return first is not None
     count, rate = found.count * lanes, found.rate // lanes
     if found.rate % lanes:
         count, rate = min(count, lanes), 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ..fabric.model import UNBOUNDED
 from .credits import Path, Takes
 
 
@@ -28,3 +29,19 @@ def room(paths: Iterable[Path], most: int, lines: Iterable[tuple[int, int]], go_
         if slower > rate:
             count = min(count, (first - other) // (slower - rate) + 1)
     return Takes(first, rate, count)
+
+
+def room_at_once(paths: Iterable[Path], wanted: int, rate: int, go_on: Callable[[], None]) -> int | None:
+    """Return from when on `wanted` wavelets may leave, one every `rate` cycles.
+
+    If there is no room for all of them, None is returned, and `go_on` is called when there may be.
+    """
+    first = -UNBOUNDED
+    for path in paths:
+        for number in range(wanted):
+            credit = path.credit(number)
+            if credit is None:
+                path.waiting.append(go_on)
+                return None
+            first = max(first, credit - number * rate)
+    return first

@@ -723,6 +723,72 @@ class Relay(Feature):
 
 
 @dataclass
+class Unpacked(Feature):
+    """The second column takes two values a wavelet from the first and sends them back one by one; the first takes them
+    when it has sent all, so that not all find room before."""
+
+    NEEDS_WIDTH: ClassVar[int] = 2
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.kind = random.choice(["i16", "f16"])
+        self.count = random.randint(12, 28)
+        self.marks = random.choice(["", "", " in_pairs"])
+
+    def fabric(self) -> list[str]:
+        there, back = self.row(), f"@{self.name('back')}"
+        return [
+            f"flow.color {there} = {self.color}",
+            f"flow.color {back} = {self.color + 1}",
+            f"flow.route {there} on [0, :] from [ramp] to [east]",
+            f"flow.route {there} on [1, :] from [west] to [ramp]",
+            f"flow.route {back} on [1, :] from [ramp] to [west]",
+            f"flow.route {back} on [0, :] from [east] to [ramp]",
+        ]
+
+    def members(self) -> list[str]:
+        words = ", ".join(str(word) for word in range(1, 33))
+        numbers = words if self.kind == "i16" else ", ".join(f"{word}.0" for word in range(1, 33))
+        back = f"id {self.queue + 1} colors [@{self.name('back')} on [:, :]]"
+        return [
+            *self.queues("way", "way"),
+            f"flow.queue input @{self.name('returned')} {back}",
+            f"flow.queue output @{self.name('return')} {back}",
+            f"flow.buffer @{self.name('words')} at {self.address} : memref<32x{self.kind}> = dense<[{numbers}]>",
+            f"flow.buffer @{self.name('got')} at {self.address + 32} : memref<32x{self.kind}>",
+            f"flow.param @{self.name('first')} = {self.mask('x == 0')}",
+            f"flow.param @{self.name('second')} = {self.mask('x == 1')}",
+        ]
+
+    def run(self, queue: str, extent: int, flags: str = "") -> str:
+        return self.generator.new("", f"flow.queue_stream @{self.name(queue)} extent {extent}{flags} : {self.type()}")
+
+    def move(self, destination: str, source: str, microthread: int, then: str) -> None:
+        how = f"async(microthread = {self.microthread + microthread}, activate = @{self.name(then)})"
+        types = f"{self.type()}, {self.type()}"
+        self.generator.emit(f"flow.apply {MOVE[self.kind]} {destination}, {source} {how} : {types}")
+
+    def start(self) -> None:
+        with self.where("second"):
+            source = self.run("in", self.count, " packed" + self.marks)
+            self.move(self.run("return", self.count), source, 0, "done")
+        with self.where("first"):
+            words = self.walk("words", str(self.count))
+            self.move(self.run("out", self.count, " packed"), words, 1, "sent")
+
+    def tasks(self) -> None:
+        generator = self.generator
+        self.open_task("sent", 0)
+        generator.body(generator.random.randint(0, 2))
+        self.move(self.walk("got", str(self.count)), self.run("returned", self.count), 0, "done")
+        generator.emit("flow.return")
+        generator.close()
+        self.open_task("done", 1)
+        self.received("got", 32)
+        self.close_task()
+
+
+@dataclass
 class Messages(Feature):
     """Each PE sends a message of its own length to some other PE, and takes those that come for it."""
 
@@ -792,7 +858,7 @@ class Messages(Feature):
 
 
 FEATURES: tuple[type[Feature], ...] = (
-    Fifo, HostStream, Register, Switch, Crossing, OnControl, Relay, Messages, Filtered, Rewritten
+    Fifo, HostStream, Register, Switch, Crossing, OnControl, Relay, Unpacked, Messages, Filtered, Rewritten
 )  # fmt: skip
 
 
