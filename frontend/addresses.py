@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn, Protocol
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
 from xdsl.ir import SSAValue
@@ -12,26 +12,43 @@ from xdsl.ir import SSAValue
 from ..csl import syntax
 from ..dialects import wse
 from . import types
-from .emit import array, binary, scalar, stored
+from .emit import Builder, array, binary, scalar, stored
 from .types import Type
 from .values import Address, Buffer, Callable, Column, is_ssa
 
-if TYPE_CHECKING:
-    from .evaluator import Evaluator
-    from .places import Held, Overlay
+
+class Program(Protocol):
+    """The program of PEs, as far as addresses concern it."""
+
+    def parameter(self, builder: Builder, type: Type, data: Column) -> SSAValue: ...
+
+    def function_number(self, function: Callable) -> int: ...
+
+
+class Emission(Protocol):
+    """The evaluator, as far as it emits code."""
+
+    @property
+    def code(self) -> Builder: ...
+
+    @property
+    def pe(self) -> Program | None: ...
+
+    def fail(self, node: syntax.Node, message: str) -> NoReturn: ...
 
 
 @dataclass
 class HeldAddress(Address):
     """What a pointer holds while a function is evaluated at compile time: the variable itself."""
 
-    place: Held | Overlay | None = None
+    place: Any = None
+    """The `places.Held` or `places.Overlay`."""
 
     def is_known(self) -> bool:
         return True
 
 
-def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[SSAValue, Any]:
+def array_at(ev: Emission, where: Address, element: Type, unit: int) -> tuple[SSAValue, Any]:
     """Return the memory at an address as a memref of elements `unit` bytes wide, and the index of the address."""
     builder = ev.code
     buffer = where.buffer
@@ -51,11 +68,11 @@ def array_at(ev: Evaluator, where: Address, element: Type, unit: int) -> tuple[S
     return builder.once((base, type), lambda: wse.ViewOp(base, type)), offset
 
 
-def _address_of(ev: Evaluator, buffer: Buffer) -> SSAValue:
+def _address_of(ev: Emission, buffer: Buffer) -> SSAValue:
     return ev.code.once(("address", buffer.symbol), lambda: wse.AddressOfOp(buffer.symbol))
 
 
-def in_units(ev: Evaluator, where: Address, unit: int) -> Any:
+def in_units(ev: Emission, where: Address, unit: int) -> Any:
     """Return the offset of an address counted in units of so many bytes; None if it is not a whole number of them."""
     if where.unit == unit:
         return where.offset
@@ -65,7 +82,7 @@ def in_units(ev: Evaluator, where: Address, unit: int) -> Any:
     return total // unit if total % unit == 0 else None
 
 
-def base_address(ev: Evaluator, where: Address) -> SSAValue:
+def base_address(ev: Emission, where: Address) -> SSAValue:
     """Return the byte address an address without a buffer starts from."""
     base = where.base
     if is_ssa(base):
@@ -76,7 +93,7 @@ def base_address(ev: Evaluator, where: Address) -> SSAValue:
     return ev.code.constant(types.U16, base)
 
 
-def byte_address(ev: Evaluator, where: Address) -> SSAValue:
+def byte_address(ev: Emission, where: Address) -> SSAValue:
     """Return an address in bytes, i16."""
     builder = ev.code
     word = base_address(ev, where) if where.buffer is None else _address_of(ev, where.buffer)
@@ -90,7 +107,7 @@ def byte_address(ev: Evaluator, where: Address) -> SSAValue:
     return binary(builder, "+", types.U16, word, offset)
 
 
-def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
+def pointer_word(ev: Emission, where: Any, node: syntax.Node) -> SSAValue:
     """Return a pointer's data as one word."""
     if isinstance(where, HeldAddress):
         ev.fail(node, "this points to a variable that exists at compile time only")
@@ -100,7 +117,7 @@ def pointer_word(ev: Evaluator, where: Any, node: syntax.Node) -> SSAValue:
     return byte_address(ev, where)
 
 
-def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
+def word_of(ev: Emission, part: Any, node: syntax.Node) -> SSAValue:
     """Return a part of a descriptor as an i16."""
     if is_ssa(part):
         return part
@@ -112,7 +129,7 @@ def word_of(ev: Evaluator, part: Any, node: syntax.Node) -> SSAValue:
     return ev.code.constant(types.I16, part)
 
 
-def moved(ev: Evaluator, where: Address, index: Any, width: int) -> Address:
+def moved(ev: Emission, where: Address, index: Any, width: int) -> Address:
     """Return an address moved by `index` elements of `width` bytes; `index` is known or an i16."""
     step = width if is_ssa(index) else index * width
     if step == 0:
@@ -135,7 +152,7 @@ def _counted(where: Address, total: int, width: int) -> Address:
     return replace(where, offset=total // unit, unit=unit)
 
 
-def scaled(ev: Evaluator, index: Any, factor: int) -> Any:
+def scaled(ev: Emission, index: Any, factor: int) -> Any:
     """Return `index * factor`, `index` a constant or an i16."""
     if not is_ssa(index):
         return index * factor
@@ -144,7 +161,7 @@ def scaled(ev: Evaluator, index: Any, factor: int) -> Any:
     return binary(ev.code, "*", types.I16, index, ev.code.constant(types.I16, factor))
 
 
-def plus(ev: Evaluator, left: Any, right: Any) -> Any:
+def plus(ev: Emission, left: Any, right: Any) -> Any:
     """Return the sum of two numbers, each known or an i16."""
     if not is_ssa(left) and not is_ssa(right):
         return left + right
@@ -157,7 +174,7 @@ def plus(ev: Evaluator, left: Any, right: Any) -> Any:
     return binary(ev.code, "+", types.I16, left, right)
 
 
-def linear(ev: Evaluator, array: types.Array, indices: list[Any], nodes: list[syntax.Expression]) -> Any:
+def linear(ev: Emission, array: types.Array, indices: list[Any], nodes: list[syntax.Expression]) -> Any:
     """Return the position of an element in row-major order (DSD-027)."""
     result: Any = 0
     for extent, index, node in zip(array.dims, indices, nodes, strict=True):
@@ -167,7 +184,7 @@ def linear(ev: Evaluator, array: types.Array, indices: list[Any], nodes: list[sy
     return result
 
 
-def indexed(ev: Evaluator, where: Address, type: Type) -> tuple[SSAValue, list[SSAValue]]:
+def indexed(ev: Emission, where: Address, type: Type) -> tuple[SSAValue, list[SSAValue]]:
     """Return a memref with elements of a type, and the indices of an address in it."""
     builder = ev.code
     array, offset = array_at(ev, where, stored(type), types.size(stored(type)))

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Hashable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from xdsl.ir import Attribute, Region
 
@@ -30,14 +31,11 @@ from ..csl.errors import CslError
 from ..diagnostics.records import record
 from ..dialects.machine.code import CodeOperation, reference_to
 from ..operations.bit_patterns import identity
+from .emit import Builder
 from .frames import Frame
 from .modules import Global, Module
 from .types import Type
 from .values import Address, Buffer, Callable, Column, Value, is_ssa, known
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluator
-    from .pe import PeProgram
 
 ASKED = frozenset(
     (
@@ -54,14 +52,40 @@ SEEN = frozenset(("inlined",))
 """Attributes that emission may read beside, as nothing it emits depends on them."""
 
 
+class Program(Protocol):
+    """The program of PEs that is asked."""
+
+    def count_inlined(self, spent: dict[Hashable, int]) -> None: ...
+
+
+class Asker(Protocol):
+    """The evaluator, as far as asking concerns it."""
+
+    journal: Journal | None
+    pe: Any
+    owner: Any
+    builder: Builder | None
+    frame: Frame
+
+    @property
+    def program(self) -> Program: ...
+
+    def instance(self, key: Hashable) -> Module | None: ...
+
+    def framed(self, frame: Frame) -> AbstractContextManager[Frame]: ...
+
+    def at_compile_time(self) -> AbstractContextManager[None]: ...
+
+
 _Made = TypeVar("_Made")
+_Asking = TypeVar("_Asking", bound=Asker)
 _Answer = TypeVar("_Answer")
 _Arguments = ParamSpec("_Arguments")
 
 
 def question(
-    answer: Function[Concatenate[Evaluator, _Arguments], _Answer],
-) -> Function[Concatenate[Evaluator, _Arguments], _Answer]:
+    answer: Function[Concatenate[_Asking, _Arguments], _Answer],
+) -> Function[Concatenate[_Asking, _Arguments], _Answer]:
     """Mark a function `f(ev, ...)` as a question of emission to its program.
 
     To call it again with the same arguments has no further effect.
@@ -70,15 +94,15 @@ def question(
     plain = cast("Function[..., Any]", answer)
 
     @wraps(answer)
-    def ask(ev: Evaluator, *arguments: Any) -> Any:
+    def ask(ev: Asker, *arguments: Any) -> Any:
         return plain(ev, *arguments) if ev.journal is None else ev.journal.ask(ev, plain, arguments)
 
-    return cast("Function[Concatenate[Evaluator, _Arguments], _Answer]", ask)
+    return cast("Function[Concatenate[_Asking, _Arguments], _Answer]", ask)
 
 
 def lasting_question(
-    answer: Function[Concatenate[Evaluator, _Arguments], _Answer],
-) -> Function[Concatenate[Evaluator, _Arguments], _Answer]:
+    answer: Function[Concatenate[_Asking, _Arguments], _Answer],
+) -> Function[Concatenate[_Asking, _Arguments], _Answer]:
     """Mark a question about a global or function that has one answer for good, so that it is recorded once."""
     _LASTING.add(answer)
     return question(answer)
@@ -127,7 +151,7 @@ class Question:
     """With `_Instance`, `_GlobalOf` and `_CallableOf` in place of what belongs to one program."""
     module: Hashable
 
-    def put(self, ev: Evaluator) -> Hashable:
+    def put(self, ev: Asker) -> Hashable:
         """Return what the answer of a program is equal by to that of another; None if it has none to give."""
         try:
             module = _instance(ev, self.module)
@@ -146,7 +170,7 @@ class Question:
 _ASKER = _Asker()
 
 
-def _of_any_program(ev: Evaluator, item: Any) -> Any:
+def _of_any_program(ev: Asker, item: Any) -> Any:
     """Return an argument of a question in a form that fits any program."""
     if item is ev:
         return _ASKER
@@ -164,14 +188,14 @@ def _of_any_program(ev: Evaluator, item: Any) -> Any:
     return item
 
 
-def _instance(ev: Evaluator, key: Hashable) -> Module:
+def _instance(ev: Asker, key: Hashable) -> Module:
     found = ev.instance(key)
     if found is None:
         raise _Unshareable
     return found
 
 
-def _in_program(ev: Evaluator, item: Any) -> Any:
+def _in_program(ev: Asker, item: Any) -> Any:
     match item:
         case _Asker():
             return ev
@@ -277,7 +301,7 @@ class Journal:
         """Take note that the body depends on what no question stands for."""
         self.is_shareable = False
 
-    def ask(self, ev: Evaluator, answer: Function[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def ask(self, ev: Asker, answer: Function[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Return an answer, and record it."""
         if not self.is_shareable:
             with _Unrecorded(ev):
@@ -315,7 +339,7 @@ class Journal:
 class _Unrecorded:
     """Asks nothing inside: what is evaluated there belongs to an answer."""
 
-    def __init__(self, ev: Evaluator) -> None:
+    def __init__(self, ev: Asker) -> None:
         self._ev = ev
 
     def __enter__(self) -> None:
@@ -330,7 +354,7 @@ class _Unrecorded:
 class AskedProgram:
     """What a body being emitted sees of its PE program: methods that ask it. All else ends the recording."""
 
-    def __init__(self, ev: Evaluator, program: PeProgram, journal: Journal) -> None:
+    def __init__(self, ev: Asker, program: Program, journal: Journal) -> None:
         self._ev = ev
         self._program = program
         self._journal = journal
@@ -355,7 +379,7 @@ _METHODS: dict[str, Function[..., Any]] = {}
 
 
 def _method(name: str) -> Function[..., Any]:
-    def answer(ev: Evaluator, *arguments: Any) -> Any:
+    def answer(ev: Asker, *arguments: Any) -> Any:
         return getattr(ev.program, name)(*arguments)
 
     return answer
@@ -381,7 +405,7 @@ class _Trees(Generic[_Made]):
     def __init__(self) -> None:
         self._roots: dict[Hashable, _Node[_Made]] = {}
 
-    def find(self, ev: Evaluator, key: Hashable) -> _Made | None:
+    def find(self, ev: Asker, key: Hashable) -> _Made | None:
         """Return what the answers of a program lead to; None if nothing has been made after them yet."""
         node = self._roots.get(key)
         while node is not None and node.made is None:
@@ -406,7 +430,7 @@ class Results:
     def __init__(self) -> None:
         self._trees = _Trees[Value]()
 
-    def of(self, ev: Evaluator, key: Hashable, evaluate: Function[[], Value]) -> Value:
+    def of(self, ev: Asker, key: Hashable, evaluate: Function[[], Value]) -> Value:
         """Return the result of a call: that of an equal call, perhaps in an earlier program, or else evaluated.
 
         `key` says what is called, and with which arguments.
@@ -444,7 +468,7 @@ class Bodies:
 
     def make(
         self,
-        ev: Evaluator,
+        ev: Asker,
         key: Hashable,
         name: Function[[], str],
         emit: Function[[], Region],
@@ -486,14 +510,14 @@ class Bodies:
 class _Recorded:
     """The recording of what one body asks."""
 
-    def __init__(self, ev: Evaluator) -> None:
+    def __init__(self, ev: Asker) -> None:
         self._ev = ev
         self.journal = Journal()
 
     def __enter__(self) -> Journal:
         ev = self._ev
         self._kept = ev.journal, ev.pe
-        ev.journal, ev.pe = self.journal, cast("PeProgram", AskedProgram(ev, ev.program, self.journal))
+        ev.journal, ev.pe = self.journal, AskedProgram(ev, ev.program, self.journal)
         return self.journal
 
     def __exit__(self, *_: object) -> None:

@@ -12,9 +12,9 @@ from . import control, emit, types
 from .blocks import has_left, jumps_away, unless_left
 from .checking import check_untaken
 from .conversion import as_wanted
-from .evaluator import Evaluator
+from .evaluator import EXPRESSIONS, Evaluator
 from .operators import are_equal
-from .registry import EXPRESSIONS, expression
+from .registry import expression
 from .types import Type
 from .values import NOTHING, VOID, Column, Value, is_ssa
 

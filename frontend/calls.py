@@ -20,12 +20,15 @@ from .asking import is_shareable, key_of, question
 from .blocks import fail_jump, never_ends, run_body
 from .checking import check, unknown
 from .emit import Builder, has_one_register, scalar
-from .evaluator import Evaluator, Unchecked
-from .frames import Break, Continue, Frame, Return, flag
+from .errors import Unchecked
+from .evaluator import Evaluator
+from .frames import Break, Continue, Frame, Member, Return, TailLoop, flag, is_instance
+from .leaves import leaves, rebuild, zero
 from .linkage import definition
 from .modules import Module
 from .pe import location
 from .signatures import signature
+from .specialization import OutlinedFunction, fixed, same
 from .types import Type
 from .values import VOID, Address, Callable, Local, Value, boolean, is_ssa, known
 
@@ -287,7 +290,7 @@ def _tail_target(ev: Evaluator, function: Callable, frame: Frame, around: list[F
                 return None
         if each.unrolls:
             return None
-        if recursion.is_instance(each, function, frame.arguments):
+        if is_instance(each, function, frame.arguments):
             unrolled += 1
             if (
                 target is not None
@@ -309,7 +312,7 @@ def _differ(frame: Frame, arguments: list[Value]) -> bool:
         not isinstance(value.type, types.Pointer | types.Descriptor)
         and known(value)
         and not is_ssa(value.data)
-        and not recursion.same(value, before)
+        and not same(value, before)
         for value, before in zip(arguments, frame.arguments, strict=True)
     )
 
@@ -317,7 +320,7 @@ def _differ(frame: Frame, arguments: list[Value]) -> bool:
 def _points_to_locals(ev: Evaluator, arguments: list[Value], ended: list[Frame]) -> bool:
     """Return True if an argument points to memory of a call that a tail call ends: a loop has it once only."""
     assert ev.pe is not None
-    addresses = [leaf.data for value in arguments for leaf in control.leaves(value) if isinstance(leaf.data, Address)]
+    addresses = [leaf.data for value in arguments for leaf in leaves(value) if isinstance(leaf.data, Address)]
     if not addresses:
         return False
     symbols = ev.pe.local_symbols([_node_of(each) for each in ended])
@@ -335,7 +338,7 @@ def _returns_to(
     undecided = 0
     deep = len(ev.frames) > ev.session.options.call_depth
     for each in around:
-        if not recursion.is_instance(each, function, frame.arguments):
+        if not is_instance(each, function, frame.arguments):
             continue
         if not _differ(each, frame.arguments):
             return each
@@ -392,7 +395,7 @@ def _stand_and_call(ev: Evaluator, function: Callable, frame: Frame, node: synta
 
 def _looped(ev: Evaluator, function: Callable, frame: Frame, before: recursion.Checkpoint, node: syntax.Node) -> Value:
     """Emit a call as a loop of which it, and each tail call that leads back to it, is an iteration."""
-    loop = recursion.TailLoop()
+    loop = TailLoop()
     loop.add(function, frame.arguments, is_first=True)
     frame.is_host = True
     if isinstance(frame.result_type, types.Descriptor):
@@ -430,7 +433,7 @@ def _node_of(frame: Frame) -> syntax.Function:
     return frame.function
 
 
-def _emit_loop(ev: Evaluator, loop: recursion.TailLoop, frame: Frame, node: syntax.Node) -> Value:
+def _emit_loop(ev: Evaluator, loop: TailLoop, frame: Frame, node: syntax.Node) -> Value:
     """Emit the loop, as far as its members and what changes in it are known."""
     loop.begin()
     type = frame.result_type or types.VOID
@@ -467,7 +470,7 @@ def _emit_loop(ev: Evaluator, loop: recursion.TailLoop, frame: Frame, node: synt
     return VOID if result.value is None else result.value
 
 
-def _iteration(ev: Evaluator, loop: recursion.TailLoop, member: recursion.Member, values: list[Value | None]) -> Value:
+def _iteration(ev: Evaluator, loop: TailLoop, member: Member, values: list[Value | None]) -> Value:
     """Emit the body of a member of a loop."""
     function = member.function
     frame = Frame(function.module, function.node, loop=loop, is_tail=True)
@@ -484,27 +487,25 @@ def _iteration(ev: Evaluator, loop: recursion.TailLoop, member: recursion.Member
         return _emitted(ev, frame, function.node)
 
 
-def _emit_outlined(
-    ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node
-) -> recursion.OutlinedFunction:
+def _emit_outlined(ev: Evaluator, function: Callable, arguments: list[Value], node: syntax.Node) -> OutlinedFunction:
     """Emit a function that calls itself; its arguments and results are the run-time parts of those of CSL."""
     assert ev.pe is not None
-    found = recursion.OutlinedFunction(function, arguments, ev.pe.unique(function.module.symbol(function.name)))
+    found = OutlinedFunction(function, arguments, ev.pe.unique(function.module.symbol(function.name)))
     ev.pe.recursive.append(found)
     block = Block()
     outer = ev.builder, ev.live, ev.branches
     ev.builder, ev.live, ev.branches = Builder(block), [], 0
     try:
         values: list[Value] = []
-        for value, fixed in zip(arguments, recursion.fixed(function, arguments), strict=True):
-            if isinstance(fixed, Value):
+        for value, constant in zip(arguments, fixed(function, arguments), strict=True):
+            if isinstance(constant, Value):
                 values.append(value)
                 continue
             parts: list[Any] = []
-            for leaf in control.leaves(value):
+            for leaf in leaves(value):
                 part = block.insert_arg(control.register_type(leaf), len(block.args))
                 parts.append(Address(None, 0, 1, part) if isinstance(leaf.data, Address) else part)
-            values.append(control.rebuild(value, parts))
+            values.append(rebuild(value, parts))
         frame = Frame(function.module, function.node, is_root=True, is_recursive=True)
         result = emit_function(ev, function, values, frame)
         returned = [] if result.type is types.VOID else control.registers(ev, result, function.node)
@@ -522,13 +523,13 @@ def _emit_outlined(
 
 
 def _call_outlined(
-    ev: Evaluator, found: recursion.OutlinedFunction, arguments: list[Value], type: Type, node: syntax.Node
+    ev: Evaluator, found: OutlinedFunction, arguments: list[Value], type: Type, node: syntax.Node
 ) -> Value:
     """Emit the call of a function that calls itself."""
     function = found.function
     operands: list[SSAValue] = []
-    for value, first, fixed in zip(arguments, found.arguments, recursion.fixed(function, arguments), strict=True):
-        if isinstance(fixed, Value):
+    for value, first, constant in zip(arguments, found.arguments, fixed(function, arguments), strict=True):
+        if isinstance(constant, Value):
             continue
         if isinstance(value.type, types.Descriptor) and not first.data.like(value.data):
             ev.fail(
@@ -539,7 +540,7 @@ def _call_outlined(
             )
         operands += control.registers(ev, value, node)
     shape = recursion.result_of(type)
-    parts = [] if type is types.VOID else control.leaves(shape)
+    parts = [] if type is types.VOID else leaves(shape)
     ev.code.at(ev.source, node.start)
     op = ev.code(wse.CallOp(found.symbol, operands, [control.register_type(part) for part in parts]))
     if type is types.VOID:
@@ -548,7 +549,7 @@ def _call_outlined(
         Address(None, 0, 1, result) if isinstance(part.data, Address) else result
         for part, result in zip(parts, op.results, strict=True)
     ]
-    return control.rebuild(shape, results)
+    return rebuild(shape, results)
 
 
 Emit = Function[[], Value]
@@ -844,7 +845,7 @@ def emit_dispatcher(ev: Evaluator, type: types.Function, arguments: list[Value],
                     builder.constant(types.BOOL, False), "a function pointer does not hold the address of a function"
                 )
             )
-            return VOID if type.result is types.VOID else Value(type.result, control.zero(type.result))
+            return VOID if type.result is types.VOID else Value(type.result, zero(type.result))
         (number, function), *others = choices
         same = emit.binary(builder, "==", types.U16, pointer.data, builder.constant(types.U16, number))
         return control.branch(ev, same, lambda: call(ev, function, rest, node), lambda: one(others), node)

@@ -14,8 +14,8 @@ from ..csl.source import Diagnostic, Note
 from . import types
 from .comptime_known import reason
 from .emit import Builder, has_one_register
-from .errors import Mistyped
-from .evaluator import Evaluator, Unchecked
+from .errors import Mistyped, Unchecked
+from .evaluator import Evaluator
 from .types import Type
 from .values import VOID, EmittedAgain, Local, Split, Value
 

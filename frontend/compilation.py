@@ -41,17 +41,20 @@ from .builtins.exports import Export, Name, host_element, unify_export_types
 from .builtins.layout import Tiles
 from .builtins.tasks import bind_alternates, check_ids, task_arguments
 from .classes import UnitClass, group
+from .effects import Effect
 from .emit import Builder
 from .errors import Ended, Poisoned, UnknownDescriptor, in_program
-from .evaluator import DEFAULT_CALL_DEPTH, Effect, Evaluator, Options, Session, split_lanes, suggestion
+from .evaluator import Evaluator, split_lanes, suggestion
 from .frames import Frame
 from .lint import lint
 from .modules import Global, Module, is_exported_variable
+from .packing import to_words
 from .pe import Binding, PeProgram, Rotation, color_symbol, location
 from .places import Memory
 from .rectangle import Places, Routers, check_tiles, placement
 from .registry import load_rules
 from .search_path import SearchPath
+from .session import DEFAULT_CALL_DEPTH, Options, Session
 from .values import VOID, Callable, ChoiceChanges, Lanes, Split, Value, WidthChanges, boolean, string
 
 MAX_PYTHON_FRAMES = 60_000
@@ -434,7 +437,7 @@ class Assembly:
         before = 0 if session.mistakes is None else session.mistakes.count
         session.steps.progress()
         lanes = Lanes(len(unit_class.columns))
-        pe = PeProgram(session, unit_class.path.stem, unit_class.columns, unit_class.rows, unit_class.held)
+        pe = PeProgram(session, unit_class.path.stem, unit_class.columns, unit_class.rows, unit_class.held, to_words)
         pe.state["lanes"] = lanes
         ev = Evaluator(session, lanes, pe)
         effect = unit_class.tiles.effect

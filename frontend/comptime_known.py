@@ -9,15 +9,34 @@ the whole body of a generic function that is called at compile time (`checking`)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..csl import syntax
 from . import types
+from .frames import Frame
+from .session import Session
 from .types import Type
 from .values import Callable, Local, Value
 
-if TYPE_CHECKING:
-    from .evaluator import Evaluator
+
+class Denoted(Protocol):
+    """What a name denotes."""
+
+    type: Type
+
+    def function(self) -> Callable | None: ...
+
+
+class Context(Protocol):
+    """The evaluator, as far as these rules concern it."""
+
+    frame: Frame
+    session: Session
+
+    def place(self, node: syntax.Node) -> Denoted: ...
+
+    def warn(self, node: syntax.Node, message: str) -> None: ...
+
 
 KNOWN_ANYWAY = frozenset(
     (
@@ -28,7 +47,7 @@ KNOWN_ANYWAY = frozenset(
 """Builtins whose result is known at compile time whatever their arguments are."""
 
 
-def reason(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> str | None:
+def reason(ev: Context, node: syntax.Node, *, forced: bool = False) -> str | None:
     """Return why the value of an expression is not comptime-known, with a remedy; None if it is, or may be.
 
     `forced` says that it is the operand of `comptime`, where calls are evaluated at compile time.
@@ -53,7 +72,7 @@ def reason(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> str | N
             return _first(ev, syntax.children(node), forced)
 
 
-def _may_be_late(ev: Evaluator, node: syntax.Node) -> bool:
+def _may_be_late(ev: Context, node: syntax.Node) -> bool:
     """Return True if an expression calls something, or names a local variable that is not comptime-known."""
     names = ev.session.analyses.operands(node)
     if names is None:
@@ -62,7 +81,7 @@ def _may_be_late(ev: Evaluator, node: syntax.Node) -> bool:
     return any(local is not None and local.unknown_because is not None for local in locals)
 
 
-def _first(ev: Evaluator, nodes: Iterable[syntax.Node], forced: bool) -> str | None:
+def _first(ev: Context, nodes: Iterable[syntax.Node], forced: bool) -> str | None:
     for node in nodes:
         found = reason(ev, node, forced=forced)
         if found is not None:
@@ -70,7 +89,7 @@ def _first(ev: Evaluator, nodes: Iterable[syntax.Node], forced: bool) -> str | N
     return None
 
 
-def _of_call(ev: Evaluator, node: syntax.Call) -> str | None:
+def _of_call(ev: Context, node: syntax.Call) -> str | None:
     if not isinstance(node.function, syntax.Name | syntax.Field):
         return None
     where = ev.place(node.function)
@@ -83,7 +102,7 @@ def _of_call(ev: Evaluator, node: syntax.Call) -> str | None:
     return f"'{name}' is called at run time; write 'comptime {name}(...)', or declare it 'inline fn'"
 
 
-def warn(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> None:
+def warn(ev: Context, node: syntax.Node, *, forced: bool = False) -> None:
     """Warn of an expression that must be comptime-known and is not."""
     if ev.frame.module.is_library or not _may_be_late(ev, node):
         return
@@ -93,7 +112,7 @@ def warn(ev: Evaluator, node: syntax.Node, *, forced: bool = False) -> None:
 
 
 def warn_of_call(
-    ev: Evaluator, function: Callable, arguments: list[Value], result: Type | None, node: syntax.Node
+    ev: Context, function: Callable, arguments: list[Value], result: Type | None, node: syntax.Node
 ) -> None:
     """Warn of a call for run time of a function with a type in its declaration that exists at compile time only."""
     if ev.frame.module.is_library or function.module.is_library:
@@ -118,7 +137,7 @@ def mark_parameter(local: Local, parameter: syntax.Parameter, function: syntax.F
         )
 
 
-def mark_variable(ev: Evaluator, local: Local, node: syntax.Variable) -> None:
+def mark_variable(ev: Context, local: Local, node: syntax.Variable) -> None:
     """Mark a variable of code for run time that may change then, or whose initial value is not comptime-known."""
     if node.is_comptime or types.is_comptime_only(local.type):
         return

@@ -14,8 +14,7 @@ from ..operations import integers
 from . import emit, types
 from .emit import scalar
 from .errors import MistypedAtRunTime
-from .evaluator import Evaluator
-from .registry import COERCIONS
+from .evaluator import COERCIONS, Evaluator
 from .scalars import bits as bits_of
 from .scalars import cast_column, from_bits, nearest, rounded
 from .types import Type

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .descriptors import (
     DESCRIPTORS,
@@ -20,10 +20,8 @@ from .descriptors import (
     as_choice,
     united,
 )
+from .session import Session
 from .values import Address, ChoiceChanges, WidthChanges, is_ssa
-
-if TYPE_CHECKING:
-    from .evaluator import Session
 
 
 class DescriptorVariables:

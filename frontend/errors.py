@@ -65,3 +65,11 @@ def in_program(error: CslError) -> CslError:
             moved = Diagnostic(note.source, note.start, note.end, first.message, notes)
             return CslError([moved, *error.diagnostics[1:]])
     return error
+
+
+class Unchecked(Exception):
+    """Raised where code that is only checked does what cannot be undone, or goes on where its values are needed."""
+
+
+class Serial(Exception):
+    """Raised where iterations evaluated together turn out to depend on each other."""

@@ -8,30 +8,27 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable as Function
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from .. import targets
 from ..csl import syntax
 from ..csl.errors import CslError
 from ..csl.source import CallNote, Diagnostic, Note, Source
 from ..operations.bit_patterns import are_all_same, patterns
 from . import types
 from .addresses import pointer_word
-from .asking import Bodies, Journal, Results
+from .asking import Journal
 from .comptime_known import warn as warn_of_late
+from .effects import Effect
 from .emit import Builder, has_one_register
 from .errors import Ended, Mistyped, MistypedAtRunTime
-from .filter_ids import FilterIds
 from .frames import Frame
 from .modules import (
     LIBRARIES,
-    Files,
     Global,
     Module,
     is_in_library,
@@ -39,129 +36,23 @@ from .modules import (
     is_wse3_only,
     library_names,
 )
-from .recovery import Mistakes
-from .registry import COERCIONS, EXPRESSIONS, PLACES, STATEMENTS
 from .scalars import fit, lifted, one
 from .search_path import SearchPath, is_file, listed
-from .step_limit import PER_EMITTED, Steps
-from .tree_analyses import TreeAnalyses
+from .session import Session
+from .step_limit import PER_EMITTED
 from .types import Type
-from .values import Column, Lanes, Local, Split, Value, is_ssa, known
+from .values import Address, Callable, Column, Lanes, Local, Split, Value, is_ssa, known
 
 if TYPE_CHECKING:
     from .pe import PeProgram
-    from .places import Place
-
-DEFAULT_CALL_DEPTH = 200
-"""Calls within calls, if the command line does not say."""
 
 MAX_CALL_NOTES = 4
 """Calls that an error names, besides those inside libraries."""
 
 _MEMCPY = str(LIBRARIES / "memcpy" / "memcpy.csl")
 
-
 MACHINE_BITS = 64
 """Bits of the widest integer that the machine computes with at once."""
-
-
-class Unchecked(Exception):
-    """Raised where code that is only checked does what cannot be undone, or goes on where its values are needed."""
-
-
-class Serial(Exception):
-    """Raised where iterations evaluated together turn out to depend on each other."""
-
-
-@dataclass
-class Options:
-    """What the command line says, for all files of a program."""
-
-    arch: str = "wse2"
-    fabric: tuple[int, int] | None = None
-    offsets: tuple[int, int] = (4, 1)
-    memcpy: bool = False
-    channels: int = 0
-    print: Function[[str], None] = print
-    search: SearchPath = field(default_factory=SearchPath)
-    """Where else files of the program are looked for."""
-    notice: Function[[str], None] | None = None
-    """Takes a line now and then while the compilation takes long."""
-    fp16: str = "f16"
-    """The 16-bit floats that there are at run time."""
-    max_inlined_iterations: int | None = None
-    """Of an inline loop; None if the command line does not say."""
-    call_depth: int = DEFAULT_CALL_DEPTH
-    """Calls within calls, at compile time or inlined."""
-    sections: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Byte addresses of link sections."""
-    lint: bool = True
-    """Warn of tasks, queues and variables that cannot do what they are declared for."""
-
-
-class Session:
-    """One compilation: the options, the files read, and how much has been evaluated."""
-
-    def __init__(self, options: Options) -> None:
-        self.options = options
-        self.target = targets.get(options.arch)
-        self.fp16 = types.FP16_FORMATS[options.fp16]
-        self.files = Files()
-        self.steps = Steps(options.notice)
-        self.rectangle: tuple[int, int] | None = None
-        self.rectangle_set: tuple[Source, syntax.Node] | None = None
-        """Where @set_rectangle is called."""
-        self.printed: set[tuple[str, str]] = set()
-        """What @comptime_print has shown in code for run time, by place and text."""
-        self.warnings: list[str] = []
-        self.widening_reported = False
-        """True if it has been reported that integers become wider by themselves."""
-        self.sections_used: set[str] = set()
-        """Link sections that variables are in."""
-        self.filters = FilterIds(self.target.filters)
-        self.imports_memcpy = False
-        self.exports: dict[str, Any] = {}
-        """Names the layout exports, `exports.Name` each."""
-        self.analyses = TreeAnalyses()
-        self.bodies = Bodies()
-        self.results = Results()
-        self.color_names: dict[int, str] = {}
-        """What the layout calls colors, by number."""
-        self.widths: dict[tuple[str, str, int], int] = {}
-        """Words of the elements of DSD variables whose first array has others: by PE program, symbol and place."""
-        self.asks_for_queues = False
-        """True if programs ask for the state of queues, so that PEs go on in the order of time alone."""
-        self.main_thread_changes = False
-        """True if programs change the priority of what tasks wait for while they run."""
-        self.filters_change = False
-        """True if programs change filters, or read their counters: of which colors, is known at run time only."""
-        self.changing_colors: set[int] = set()
-        """Colors whose routes programs change, or that they tear down, while they run."""
-        self.color_names_of_pes: dict[int, str] = {}
-        """What the code of PEs calls them."""
-        self.queues: dict[tuple[str, int, bool, int], bool] = {}
-        """True if a PE program uses a queue that the program initializes: by file and place of @initialize_queue,
-        whether it is an output queue, and id."""
-        self.unused: dict[tuple[str, int, str], Diagnostic | None] = {}
-        """Global variables by file, place and name: the mistake of one that no PE program uses, else None."""
-        self.mistakes: Mistakes | None = None
-        """The errors found so far while all of a program are looked for; None if the first ends the compilation."""
-
-    def color_name(self, number: int) -> str | None:
-        """Return what the program calls a color, None if it gives it no name."""
-        return self.color_names.get(number) or self.color_names_of_pes.get(number)
-
-
-@dataclass
-class Effect:
-    """Something the layout says of PEs, to be carried out when all of it has been evaluated."""
-
-    name: str
-    node: syntax.Node
-    source: Source
-    lanes: Lanes
-    arguments: tuple[Any, ...] = field(default=())
-
 
 _VALUES = (
     syntax.Binary, syntax.Unary, syntax.Index, syntax.Field, syntax.Dereference, syntax.Aggregate, syntax.TensorAccess
@@ -339,6 +230,16 @@ class Evaluator:
                 if declaration.value.start <= node.start and node.end <= declaration.value.end:
                     return True
         return False
+
+    def linked_name(self, found: Global) -> str:
+        """Return the symbol of a global: its linkname, else its name, below that of its module unless it is shared."""
+        declaration = found.node
+        if declaration.link_name is not None:
+            with self.at_compile_time(), self.framed(Frame(found.module, comptime=True)):
+                return self.text(declaration.link_name, "a linkname")
+        if declaration.storage:
+            return declaration.name
+        return found.module.symbol(declaration.name)
 
     # Frames and scopes
 
@@ -621,3 +522,47 @@ def split_lanes(lanes: Lanes, column: np.ndarray[Any, Any]) -> list[Lanes]:
     order = np.argsort(inverse.ravel(), kind="stable")
     counts = np.bincount(inverse.ravel())
     return [Lanes(len(part), lanes, part) for part in np.split(order, np.cumsum(counts)[:-1])]
+
+
+class Place:
+    """Something with a type that can be read, perhaps written, and whose parts are places too."""
+
+    type: Type
+
+    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
+        raise NotImplementedError
+
+    def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
+        ev.fail(node, "this is not a variable and cannot be assigned to")
+
+    def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
+        """Return the element at a linear index: a number, or an i16 at run time."""
+        raise NotImplementedError
+
+    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
+        raise NotImplementedError
+
+    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
+        ev.fail(node, "this has no address; & takes the address of a variable")
+
+    def function(self) -> Callable | None:
+        """Return the function this is, if it is one by name."""
+        return None
+
+    def asked(self) -> Hashable:
+        """Return what places are equal by as answers to a question (`asking.key_of`)."""
+        raise AssertionError(f"a {type(self).__name__} does not answer questions")
+
+    @property
+    def is_const(self) -> bool:
+        return True
+
+
+# The rules, which `registry` lists
+
+EXPRESSIONS: dict[type[syntax.Node], Function[[Evaluator, Any, Type | None], Value]] = {}
+STATEMENTS: dict[type[syntax.Node], Function[[Evaluator, Any], None]] = {}
+PLACES: dict[type[syntax.Node], Function[[Evaluator, Any], Place]] = {}
+"""What finds the place an expression denotes; that of `syntax.Node` is for all others."""
+COERCIONS: dict[type[Type], Function[[Evaluator, Value, Any, syntax.Node], Value | None]] = {}
+"""What converts a value implicitly to a type of each class; None if it cannot."""

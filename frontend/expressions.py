@@ -9,7 +9,8 @@ from . import calls, types
 from .blocks import has_left, unless_left
 from .branches import body
 from .comptime_known import warn as warn_of_late
-from .evaluator import Evaluator, Unchecked, suggestion
+from .errors import Unchecked
+from .evaluator import Evaluator, suggestion
 from .frames import Break, Continue, Return
 from .operators import check_size
 from .place_expressions import function_at

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..csl.errors import CslError
 from ..csl.source import Diagnostic
-
-if TYPE_CHECKING:
-    from .evaluator import Effect
+from .effects import Effect
 
 NO_FILTER = -1
 

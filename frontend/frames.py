@@ -1,19 +1,17 @@
-"""What a function call in evaluation has: its names, its result, and where its jumps go."""
+"""Frames of calls being evaluated: names, result and where jumps go; and the loops that tail calls become."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ..csl import syntax
 from ..csl.source import Source
 from . import types
 from .modules import Module
+from .specialization import agree, blank, same
 from .types import Type
-from .values import Callable, Local, Value
-
-if TYPE_CHECKING:
-    from .recursion import TailLoop
+from .values import Callable, Local, Value, known
 
 
 class Return(Exception):
@@ -118,3 +116,107 @@ class Frame:
 
 def flag(name: str) -> Local:
     return Local(name, types.BOOL, Value(types.BOOL, False), mutable=True, comptime=False)
+
+
+def is_instance(frame: Frame, function: Callable, arguments: Sequence[Value]) -> bool:
+    """Return True if a frame is a call of a function that has the same code as one with other arguments."""
+    return (
+        frame.function is function.node
+        and frame.module is function.module
+        and not frame.is_host
+        and agree(function, frame.arguments, arguments)
+    )
+
+
+# Loops of tail calls
+
+
+@dataclass(eq=False)
+class Parameter:
+    """A parameter of a member of a loop: always `value`, or carried from one iteration to the next."""
+
+    value: Value
+    carried: bool = False
+    next: Local = field(default_factory=lambda: flag("next"))
+    """What the next call of the member gives it, if it is carried."""
+
+
+@dataclass(eq=False)
+class Member:
+    """A function that a loop carries out as one of its iterations."""
+
+    function: Callable
+    arguments: list[Value]
+    parameters: list[Parameter]
+
+    def fits(self, function: Callable, arguments: Sequence[Value]) -> bool:
+        return (
+            self.function.node is function.node
+            and self.function.module is function.module
+            and agree(function, self.arguments, arguments)
+        )
+
+
+@dataclass(eq=False)
+class TailLoop:
+    """Functions that call each other in tail position, the first of them called from outside."""
+
+    members: list[Member] = field(default_factory=list[Member])
+    again: Local = field(default_factory=lambda: flag("again"))
+    """True if a tail call has asked for another iteration."""
+    which: Local = field(default_factory=lambda: Local("which", types.U16, None, True, comptime=False))
+    """The number of the member it asked for."""
+    passed: list[Frame] = field(default_factory=list[Frame])
+    """Calls emitted in place that a tail call led back through."""
+    has_grown: bool = False
+    """True if its tail calls turned out to need more of it than was known when it began: it is to be emitted again."""
+
+    def add(self, function: Callable, arguments: Sequence[Value], *, is_first: bool = False) -> Member:
+        """Add a function; what is not known of its first call is carried."""
+        parameters = [Parameter(value, not is_first and not known(value)) for value in arguments]
+        self.members.append(Member(function, list(arguments), parameters))
+        self.has_grown = True
+        return self.members[-1]
+
+    def find(self, function: Callable, arguments: Sequence[Value]) -> Member | None:
+        """Return the member that a call goes on with."""
+        return next((member for member in self.members if member.fits(function, arguments)), None)
+
+    def carried(self) -> list[Local]:
+        """Return what changes from one iteration to the next, beside the result."""
+        state = [self.again, self.which] if len(self.members) > 1 else [self.again]
+        return state + [p.next for member in self.members for p in member.parameters if p.carried]
+
+    def begin(self) -> None:
+        """Make the variables of the loop anew, as they are before it."""
+        self.has_grown = False
+        self.passed.clear()
+        self.again = flag("again")
+        self.again.value = Value(types.BOOL, True)
+        self.which = Local("which", types.U16, Value(types.U16, 0), True, comptime=False)
+        for number, member in enumerate(self.members):
+            for parameter in member.parameters:
+                value = parameter.value if number == 0 else blank(parameter.value)
+                parameter.next = Local("next", value.type, value, True, comptime=False)
+
+    def jump(self, member: Member, arguments: Sequence[Value]) -> None:
+        """Ask for an iteration with a member. A parameter that turns out to change is carried from now on."""
+        for parameter, value in zip(member.parameters, arguments, strict=True):
+            if not parameter.carried and not same(parameter.value, value):
+                parameter.carried = self.has_grown = True
+            if parameter.carried:
+                parameter.next.value = value
+        self.which.value = Value(types.U16, self.members.index(member))
+        self.again.value = Value(types.BOOL, True)
+
+    def lead_through(self, frames: Sequence[Frame]) -> None:
+        """Take note of the calls in place between the loop and a jump; one met twice becomes a member."""
+        for frame in frames:
+            assert frame.function is not None
+            if any(other is frame for other in self.passed):
+                continue
+            function = Callable(frame.module, frame.function)
+            is_second = any(is_instance(other, function, frame.arguments) for other in self.passed)
+            if is_second and self.find(function, frame.arguments) is None:
+                self.add(function, frame.arguments)
+            self.passed.append(frame)

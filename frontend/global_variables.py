@@ -6,11 +6,12 @@ from collections.abc import Hashable
 
 from ..csl import syntax
 from ..csl.errors import CslError
-from . import calls, control, linkage, recovery, source_names, types
+from . import calls, linkage, recovery, source_names, types
 from .asking import key_of, lasting_question
 from .conversion import cast, extremes
 from .evaluator import Evaluator
 from .frames import Frame
+from .leaves import zero
 from .modules import Global
 from .places import Held, Memory, Place, Temporary
 from .types import Type
@@ -30,7 +31,7 @@ class GlobalVariable(Memory):
     def initial(self) -> Value:
         """Return what the variable holds when the program starts."""
         value = self.variable.value
-        return Value(self.type, control.zero(self.type)) if value is None else value
+        return Value(self.type, zero(self.type)) if value is None else value
 
 
 @lasting_question
@@ -46,7 +47,7 @@ def global_place(ev: Evaluator, found: Global, node: syntax.Node) -> Place:
         return global_place(ev, linkage.definition(ev, found), node)
     if declaration.kind != "var" or types.is_comptime_only(found.type) or ev.pe is None:
         if found.value is None:
-            found.value = Value(found.type, control.zero(found.type))
+            found.value = Value(found.type, zero(found.type))
         return Held(found, found.value.type if found.type is types.COMPTIME_STRUCT else found.type)
     if found.memory is None:
         found.memory = ev.pe.variable(ev, found)

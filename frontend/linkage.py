@@ -16,23 +16,12 @@ from .types import Type
 from .values import Callable
 
 
-def linked_name(ev: Evaluator, found: Global) -> str:
-    """Return the symbol of a global: its linkname, or else its name, below that of its module unless it is shared."""
-    declaration = found.node
-    if declaration.link_name is not None:
-        with ev.at_compile_time(), ev.framed(Frame(found.module, comptime=True)):
-            return ev.text(declaration.link_name, "a linkname")
-    if declaration.storage:
-        return declaration.name
-    return found.module.symbol(declaration.name)
-
-
 def definition(ev: Evaluator, found: Global) -> Global:
     """Return the exported global an extern one stands for. Raise CslError if there is none."""
-    symbol = linked_name(ev, found)
+    symbol = ev.linked_name(found)
     for module in ev.instances:
         for other in module.globals.values():
-            if other.node.storage == "export" and linked_name(ev, other) == symbol:
+            if other.node.storage == "export" and ev.linked_name(other) == symbol:
                 return other
     with ev.framed(Frame(found.module, comptime=True)):
         unshared = next((m.globals[symbol] for m in ev.instances if symbol in m.globals and not m.is_library), None)
@@ -61,7 +50,7 @@ def check_symbols(ev: Evaluator, type_of: Function[[Global], Type | None]) -> No
     for module in ev.instances:
         for found in module.globals.values():
             if found.node.storage or found.node.link_name is not None:
-                by_symbol.setdefault(linked_name(ev, found), []).append(found)
+                by_symbol.setdefault(ev.linked_name(found), []).append(found)
     for symbol, group in by_symbol.items():
         exported = [found for found in group if found.node.storage == "export"]
         shared = [*exported, *(found for found in group if found.node.storage == "extern")]

@@ -21,7 +21,7 @@ from .modules import is_of_library
 
 if TYPE_CHECKING:
     from ..csl.source import Source
-    from .evaluator import Session
+    from .session import Session
 
 
 def lint(session: Session, program: wse.ProgramOp) -> list[str]:

@@ -14,8 +14,10 @@ from ..dialects import wse
 from . import comptime_known, control, emit, recursion, types
 from .blocks import check_label, guarded, has_left, unless_left
 from .branches import body
-from .evaluator import Evaluator, Serial, split_lanes
+from .errors import Serial
+from .evaluator import Evaluator, split_lanes
 from .frames import Break, Continue, Target, flag
+from .leaves import zero
 from .operators import binary
 from .places import Memory, Temporary, index_word
 from .registry import statement
@@ -42,7 +44,7 @@ def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Lo
         if ev.frame.result is not None:
             result = ev.frame.result
             if result.value is None:
-                result.value = Value(result.type, control.zero(result.type))
+                result.value = Value(result.type, zero(result.type))
             found.append(result)
         found += [local for loop in recursion.loops(ev) for local in loop.carried()]
     if syntax.Break in jumps or syntax.Continue in jumps:
@@ -56,7 +58,7 @@ def _candidates(ev: Evaluator, node: syntax.Node, extra: list[Local]) -> list[Lo
             result = target.result
             if result is not None:
                 if result.value is None and result.type is not types.VOID:
-                    result.value = Value(result.type, control.zero(result.type))
+                    result.value = Value(result.type, zero(result.type))
                 found.append(result)
             if target.continued is not None and target is not ev.frame.targets[-1]:
                 found.append(target.continued)

@@ -10,9 +10,11 @@ from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Source
 from ..dialects import wse
 from . import recovery
-from .evaluator import Effect, Evaluator, Session
+from .effects import Effect
+from .evaluator import Evaluator
 from .modules import LIBRARIES
 from .pe import PeProgram
+from .session import Session
 
 MEMCPY = LIBRARIES / "memcpy" / "memcpy.csl"
 

@@ -10,10 +10,12 @@ from ..csl.errors import CslError
 from ..csl.source import Diagnostic, Source
 from ..targets.wavelets import POINTER_EXTENT
 from . import recovery, types
+from .effects import Effect
 from .errors import Refused
-from .evaluator import Effect, Evaluator, Session
+from .evaluator import Evaluator
 from .memcpy_resources import MEMCPY
 from .pe import PeProgram
+from .session import Session
 from .values import Callable, Value, is_ssa
 
 ELEMENTS = (types.I16, types.U16, types.F16, types.I32, types.U32, types.F32)

@@ -39,15 +39,15 @@ from .descriptor_variables import DescriptorVariables
 from .descriptors import (
     FabricDescriptor,
 )
+from .effects import Effect
 from .emit import Builder, has_one_register, in_ir, memref, place, scalar, stored
-from .evaluator import Effect, Evaluator, Session
+from .evaluator import Evaluator
 from .filter_ids import NO_FILTER
 from .frames import Frame
-from .linkage import linked_name
 from .modules import Global, Module
-from .packing import to_words
-from .recursion import OutlinedFunction
 from .scalars import bits as bits_of
+from .session import Session
+from .specialization import OutlinedFunction
 from .types import Type
 from .values import (
     Address,
@@ -117,7 +117,10 @@ class Export:
 
 
 class PeProgram(DescriptorVariables):
-    """What a class of PEs owns. `columns` and `rows` are where they stand, one number for each lane."""
+    """What a class of PEs owns. `columns` and `rows` are their coordinates, one number for each lane.
+
+    `to_words` returns the words of a struct or union (`packing`).
+    """
 
     def __init__(
         self,
@@ -126,8 +129,10 @@ class PeProgram(DescriptorVariables):
         columns: NDArray[np.int64],
         rows: NDArray[np.int64],
         held: Mapping[str, Sequence[FabricDescriptor]],
+        to_words: Function[[Evaluator, Value, syntax.Node], list[Value]],
     ) -> None:
         super().__init__(session, name, held)
+        self._to_words = to_words
         self.columns = columns
         self.rows = rows
         self.operations: list[Operation] = []
@@ -238,7 +243,7 @@ class PeProgram(DescriptorVariables):
         """Return the memory of a global variable."""
         declaration, type = variable.node, variable.type
         assert isinstance(declaration, syntax.Variable) and type is not None
-        symbol = linked_name(ev, variable)
+        symbol = ev.linked_name(variable)
         source = variable.module.file.source
         alignment = None
         if declaration.alignment is not None:
@@ -356,7 +361,7 @@ class PeProgram(DescriptorVariables):
         match type:
             case types.Union() | types.Struct(layout="packed"):
                 with ev.at_compile_time():
-                    words = to_words(ev, Value(type, data), node)
+                    words = self._to_words(ev, Value(type, data), node)
                 for position, word in enumerate(words):
                     image.put(start + 2 * position, min(2, types.size(type) - 2 * position), word.data)
             case types.Struct():

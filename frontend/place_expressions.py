@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..csl import syntax
-from . import control, recovery, types
+from . import recovery, types
 from .addresses import HeldAddress, linear, moved
 from .errors import Mistyped
 from .evaluator import Evaluator, suggestion
 from .global_variables import global_place
+from .leaves import zero
 from .modules import Module
 from .places import Held, Memory, Overlay, Place, Temporary, index_word
 from .registry import BUILTINS, check_count, expression, place
@@ -82,7 +83,7 @@ def local_place(local: Local) -> Place:
         return Memory(local.memory, local.type, const=not local.mutable)
     if local.value is None:
         recovery.check(local.type)
-        local.value = Value(local.type, control.zero(local.type))
+        local.value = Value(local.type, zero(local.type))
     return Held(local, local.value.type if local.type is types.COMPTIME_STRUCT else local.type)
 
 
@@ -159,7 +160,7 @@ def _pointee(ev: Evaluator, data: Any, type: types.Pointer, node: syntax.Node) -
 
 def _held(ev: Evaluator, where: HeldAddress, type: types.Pointer, node: syntax.Node) -> Place:
     """Return the place a pointer of a type points to at compile time: the variable, or its bytes as another type."""
-    held = where.place
+    held: Held | Overlay | None = where.place
     if held is None or where.offset != 0:
         ev.fail(node, "this pointer points outside the variable it was derived from, which exists at compile time only")
     if type.many:

@@ -26,10 +26,12 @@ from ..dialects.wse import Direction, SwitchAttr
 from . import recovery, types
 from .builtins.layout import ColorConfig, Tiles
 from .compilation import Assembly, CompiledLayout, again, deep_evaluation, start_session
+from .effects import Effect
 from .errors import ProgramErrors
-from .evaluator import Effect, Session, suggestion
+from .evaluator import suggestion
 from .pe import location
 from .scalars import column
+from .session import Session
 from .values import Lanes, Value
 
 Places = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -19,8 +19,8 @@ from .checking import opaque
 from .conversion import extend
 from .descriptors import FifoDescriptor
 from .emit import has_one_register, scalar, stored
-from .errors import UnknownDescriptor
-from .evaluator import Evaluator, Serial
+from .errors import Serial, UnknownDescriptor
+from .evaluator import Evaluator, Place
 from .modules import Global
 from .types import Type
 from .values import (
@@ -36,41 +36,6 @@ from .values import (
     is_ssa,
     known,
 )
-
-
-class Place:
-    """Something with a type that can be read, perhaps written, and whose parts are places too."""
-
-    type: Type
-
-    def load(self, ev: Evaluator, node: syntax.Node) -> Value:
-        raise NotImplementedError
-
-    def store(self, ev: Evaluator, value: Value, node: syntax.Node) -> None:
-        ev.fail(node, "this is not a variable and cannot be assigned to")
-
-    def element(self, ev: Evaluator, index: Any, node: syntax.Node) -> Place:
-        """Return the element at a linear index: a number, or an i16 at run time."""
-        raise NotImplementedError
-
-    def field(self, ev: Evaluator, position: int, node: syntax.Node) -> Place:
-        raise NotImplementedError
-
-    def address(self, ev: Evaluator, node: syntax.Node) -> Address:
-        ev.fail(node, "this has no address; & takes the address of a variable")
-
-    def function(self) -> Callable | None:
-        """Return the function this is, if it is one by name."""
-        return None
-
-    def asked(self) -> Hashable:
-        """Return what places are equal by as answers to a question (`asking.key_of`)."""
-        raise AssertionError(f"a {type(self).__name__} does not answer questions")
-
-    @property
-    def is_const(self) -> bool:
-        return True
-
 
 _MOST_LOOKED_AT = 64
 """Operations behind a load in which a store of what it loaded is looked for."""

@@ -16,10 +16,11 @@ from ..dialects.machine.filters import FilterAttr
 from ..dialects.machine.region import RegionAttr
 from . import recovery
 from .builtins.layout import ColorConfig, Tiles
-from .evaluator import Effect, Session
+from .effects import Effect
 from .filters import Filter, Numbers
 from .pe import color_symbol, location
 from .regions import regions
+from .session import Session
 
 Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Columns and rows of PEs."""

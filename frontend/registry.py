@@ -14,23 +14,13 @@ from collections.abc import Callable as Function
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..csl import syntax
 from ..diagnostics.records import record
+from .evaluator import EXPRESSIONS, PLACES, STATEMENTS, Evaluator
 from .types import Type
 from .values import Value
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluator
-    from .places import Place
-
-EXPRESSIONS: dict[type[syntax.Node], Function[[Evaluator, Any, Type | None], Value]] = {}
-STATEMENTS: dict[type[syntax.Node], Function[[Evaluator, Any], None]] = {}
-PLACES: dict[type[syntax.Node], Function[[Evaluator, Any], Place]] = {}
-"""What finds the place an expression denotes; that of `syntax.Node` is for all others."""
-COERCIONS: dict[type[Type], Function[[Evaluator, Value, Any, syntax.Node], Value | None]] = {}
-"""What converts a value implicitly to a type of each class; None if it cannot."""
 
 
 def expression(kind: type[syntax.Node]) -> Function[[Any], Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from ..csl import syntax
-from . import control, source_names, types
+from . import source_names, types
 from .blocks import check_label, has_left, jumps_away, never_ends, run, unless_left
 from .comptime_known import mark_variable
 from .conversion import as_wanted
-from .evaluator import Evaluator, Unchecked
+from .errors import Unchecked
+from .evaluator import Evaluator
 from .frames import Break, Continue, Return, Target, flag
+from .leaves import zero
 from .operators import binary
 from .place_expressions import assign
 from .places import Memory, Place, Temporary
@@ -106,7 +108,7 @@ def _variable(ev: Evaluator, node: syntax.Variable) -> None:
         )
     comptime = node.is_comptime or ev.builder is None or types.is_comptime_only(type)
     if value is None and ev.builder is None:
-        value = Value(type, control.zero(type))
+        value = Value(type, zero(type))
     local = Local(node.name, type, value, mutable, comptime=comptime or not mutable)
     if not comptime and ev.builder is not None and _needs_memory(ev, node, local):
         assert ev.pe is not None

@@ -21,8 +21,8 @@ from ..diagnostics.errors import LoomError
 from . import calls, global_variables, types
 from .asking import Bodies
 from .emit import Builder, has_one_register, scalar
-from .errors import Ended, Mistyped, MistypedAtRunTime, Refused, UnknownDescriptor, in_program
-from .evaluator import Evaluator, Unchecked
+from .errors import Ended, Mistyped, MistypedAtRunTime, Refused, Unchecked, UnknownDescriptor, in_program
+from .evaluator import Evaluator
 from .frames import Frame
 from .modules import Global, Module
 from .recovery import on_trial
@@ -30,7 +30,7 @@ from .step_limit import Steps
 from .values import Callable, EmittedAgain, Split, Value
 
 if TYPE_CHECKING:
-    from .evaluator import Session
+    from .session import Session
 
 _KEPT = (
     "warnings", "widening_reported", "sections_used", "printed", "queues", "color_names", "color_names_of_pes",

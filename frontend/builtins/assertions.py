@@ -8,8 +8,8 @@ from ...dialects import wse
 from .. import types
 from ..comptime_known import warn as warn_of_late
 from ..conversion import describe
-from ..errors import MistypedAtRunTime, Refused
-from ..evaluator import Evaluator, Serial
+from ..errors import MistypedAtRunTime, Refused, Serial
+from ..evaluator import Evaluator
 from ..registry import Table
 from ..types import Type
 from ..values import VOID, Column, Value, known

@@ -5,10 +5,12 @@ from __future__ import annotations
 from xdsl.ir import Block
 
 from ...csl import syntax
-from .. import control, types
+from .. import types
 from ..conversion import cast, extremes
 from ..emit import Builder, has_one_register
-from ..evaluator import Evaluator, Unchecked
+from ..errors import Unchecked
+from ..evaluator import Evaluator
+from ..leaves import zero
 from ..packing import bitcast
 from ..registry import Table
 from ..types import Type
@@ -92,7 +94,7 @@ def _zeros(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
             ev.fail(argument, f"@zeros makes arrays of numbers, and there is no zero of type '{type.element}'")
         instead = "@constants(..., false)" if type.element is types.BOOL else "@constants"
         ev.warn(node, f"the SDK's compiler makes @zeros of numbers only, not of '{type.element}'; write {instead}")
-    return Value(type, control.zero(type))
+    return Value(type, zero(type))
 
 
 def _has_zero(type: Type) -> bool:

@@ -16,7 +16,8 @@ from ...dialects.machine.switches import MAX_POSITIONS, POP_MODES, Position, ver
 from ...dialects.wse import Direction, SwitchAttr
 from ...targets.wavelets import SWAP_PORTS
 from .. import types
-from ..evaluator import Effect, Evaluator
+from ..effects import Effect
+from ..evaluator import Evaluator
 from ..filter_ids import NO_FILTER
 from ..filters import Filter, filter_of
 from ..registry import Table, Where

@@ -10,8 +10,8 @@ from ...csl import syntax
 from .. import types
 from ..evaluator import Evaluator, suggestion
 from ..modules import LIBRARIES, Module, is_in_library, is_internal
-from ..recursion import same
 from ..registry import Table, Where
+from ..specialization import same
 from ..types import Type
 from ..values import Value, boolean, element_data, is_elements, string, struct
 
