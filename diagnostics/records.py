@@ -1,8 +1,8 @@
 """Immutable records, for classes of values that many modules define: `record` in place of `dataclass(frozen=True)`.
 
-A frozen dataclass compiles six methods while its module is imported, which a compilation of a small program waits for,
-and its objects take more than twice as long to make. Here one is compiled at first, and those that compare once they
-are needed. It is for type checkers to see that no field is ever assigned.
+A frozen dataclass compiles six methods while its module is imported, which a small program waits for, and its objects
+take more than twice as long to make. Here nothing is compiled at first: the constructor is when the first object is
+made, and what compares objects when two are compared. It is for type checkers to see that no field is ever assigned.
 """
 
 from __future__ import annotations
@@ -19,9 +19,26 @@ def record(cls: type[ClassT]) -> type[ClassT]:
 
     Like `dataclass(frozen=True)`, it leaves alone what the class defines itself.
     """
-    made: Any = dataclass(repr=False, eq=False)(cls)
+    made: Any = dataclass(init=False, repr=False, eq=False)(cls)
     # Python gives a class that defines equality alone None in place of a hash.
     own = {name for name, value in vars(cls).items() if value is not None}
+
+    def compile_constructor() -> None:
+        """Give the class the constructor of a dataclass with the same fields."""
+        given = {
+            each.name: field(
+                default=each.default, default_factory=each.default_factory, init=each.init, kw_only=each.kw_only
+            )
+            for each in fields(made)
+        }
+        twin: Any = type(cls.__name__, (), {"__annotations__": dict.fromkeys(given, object), **given})
+        twin.__qualname__ = cls.__qualname__
+        made.__init__ = dataclass(repr=False, eq=False)(twin).__init__
+
+    def initialize(self: object, *values: object, **named: object) -> None:
+        """Make the first object."""
+        compile_constructor()
+        made.__init__(self, *values, **named)
 
     def compile_comparison() -> None:
         """Give the class the methods that a dataclass with the same fields has."""
@@ -41,7 +58,8 @@ def record(cls: type[ClassT]) -> type[ClassT]:
         compile_comparison()
         return made.__hash__(self)
 
-    for name, method in {"__eq__": equal, "__hash__": hashed, "__repr__": _shown}.items():
+    methods = {"__init__": initialize, "__eq__": equal, "__hash__": hashed, "__repr__": _shown}
+    for name, method in methods.items():
         if name not in own:
             setattr(cls, name, method)
     return cls

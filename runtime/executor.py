@@ -10,7 +10,7 @@ it runs: it raises LoomError for them, and makes records of the rest with the fu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,14 @@ import numpy.typing as npt
 from ..diagnostics.findings import Findings
 from ..diagnostics.records import record
 from .places import Array, Region, Unit
-from .statistics.report import Statistics
 from .trace_lines import Traced
 from .unread_wavelets import Unread
 from .wait_graph import Wait
 from .warnings import Warnings
 from .watch import Watch
+
+if TYPE_CHECKING:
+    from .statistics.report import Statistics
 
 
 @record

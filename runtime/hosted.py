@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,6 @@ from .reports.rest import NOTHING_LEFT
 from .reports.sentences import deliver
 from .reports.unread import unread
 from .reports.waits import lacking, waits
-from .statistics.report import Statistics, statistics_of
 from .tables import format as tables_format
 from .tables.format import NONE, Tables
 from .tables.instructions import BITS, FLOATS, KINDS
@@ -40,6 +39,9 @@ from .unread_wavelets import Unread
 from .wait_graph import Wait
 from .warnings import Warnings
 from .watch import MIN_STEPS, Watch
+
+if TYPE_CHECKING:
+    from .statistics.report import Statistics
 
 SLICE = 0.05
 """Seconds, about, after which an engine lets its host look at the keyboard."""
@@ -297,7 +299,11 @@ class HostedEngine:
     def measured(self) -> Statistics | None:
         """Return what PEs have done with their cycles, and wavelets, if that has been asked for."""
         counts = self.engine.observed()
-        return None if counts is None else statistics_of(self.fabric, counts, self.engine.backlog)
+        if counts is None:
+            return None
+        from .statistics.report import statistics_of  # most runs do without
+
+        return statistics_of(self.fabric, counts, self.engine.backlog)
 
     @property
     def printed(self) -> Sequence[tuple[int, int, int, str]]:

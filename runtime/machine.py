@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import IO, Any, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,14 @@ from . import copies, deadlock, executors, host_streams
 from .deadlock import Deadlock, Hang, Starved
 from .executor import Buffer, ChipExecutor, Color, Executor, Function, HostStream, UnitClass
 from .places import Array, Lattice, Region, describe
-from .statistics.report import Statistics
 from .tables.format import Tables
 from .trace_lines import Traced, tracing
 from .unread_wavelets import Unread, summary, to_host
 from .warnings import Warnings
 from .watch import Watch
+
+if TYPE_CHECKING:
+    from .statistics.report import Statistics
 
 StreamT = TypeVar("StreamT")
 

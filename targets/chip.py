@@ -5,7 +5,7 @@ A `Chip` is plain data; replace a field with `dataclasses.replace(chip, vector_b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..diagnostics.records import record
 
 LANES = 2
 """Vector cores of a block (PTO-025)."""
@@ -60,7 +60,7 @@ SCALE_BOX = (16, 2)
 """Rows and columns of a box of the scales of blocks."""
 
 
-@dataclass(frozen=True)
+@record
 class Chip:
     """One generation of chips."""
 

@@ -8,8 +8,9 @@ of cycles for each 256 bytes, by their class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from ..diagnostics.records import record
 
 Path: TypeAlias = Literal[
     "gm to vec", "gm to mat", "vec to gm", "acc to gm", "mat to gm", "mat to left", "mat to right", "acc to vec",
@@ -22,7 +23,7 @@ Class: TypeAlias = Literal["unary", "binary", "transcendental", "division", "red
 columns."""
 
 
-@dataclass(frozen=True)
+@record
 class Costs:
     """Cycles of the operations of one generation of chips."""
 

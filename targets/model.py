@@ -6,17 +6,18 @@ another machine. Knows nothing of IR, passes or the engine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from math import floor
 
+from ..diagnostics.records import record
 from .wavelets import SETTINGS
 
 LEVELS = ("low", "medium_low", "medium", "medium_high", "high")
 """Priorities of what shares the datapath of a PE, the lowest first (DSD-225, DSD-233, DSD-234)."""
 
 
-@dataclass(frozen=True)
+@record
 class Timing:
     """The cost model, in cycles. Every figure is an estimate, and so is all that is computed from it."""
 
@@ -148,7 +149,7 @@ PRICES = tuple(
 """The fields of `Timing` that are cycles, and whole numbers."""
 
 
-@dataclass(frozen=True)
+@record
 class MemcpyResources:
     """What the memcpy library uses on each PE, so that a program with it must not."""
 
@@ -162,7 +163,7 @@ class MemcpyResources:
     dsr_src1: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Registers:
     """Word addresses of the configuration registers of a PE that are simulated; `targets.wavelets` has their bits.
 
@@ -193,7 +194,7 @@ class Registers:
     them have been flushed; and two that a program writes the id of a queue to that is to be flushed."""
 
 
-@dataclass(frozen=True)
+@record
 class Target:
     """One generation of the wafer as a program sees it."""
 

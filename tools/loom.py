@@ -45,6 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
     if argv is None:
         _relieve_collector(given)
+    if given[:1] == ["python"]:
+        from . import python
+
+        return python.main(given[1:], is_process=argv is None)
     if given and given[0] in COMMANDS:
         return import_module(f".{given[0]}", __package__).main(given[1:])
 

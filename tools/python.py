@@ -9,7 +9,9 @@ What the script raises itself is shown as Python shows it; errors of ours are on
 
 from __future__ import annotations
 
+import atexit
 import builtins
+import gc
 import os
 import sys
 import traceback
@@ -60,8 +62,8 @@ INTERRUPTED = 130
 """Status of a script ended by the keyboard."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run a script; return its exit status."""
+def main(argv: Sequence[str], *, is_process: bool = False) -> int:
+    """Run a script; return its exit status. With `is_process` the process ends behind it."""
     arguments = list(argv)
     while arguments and arguments[0] in ("-u", "-B"):
         if arguments.pop(0) == "-u":
@@ -77,6 +79,9 @@ def main(argv: Sequence[str]) -> int:
     from . import wide_shifts
 
     modules.install()
+    if is_process:
+        # The collector need not go over what is loaded by now, above all at the end of the process.
+        gc.freeze()
     first, rest = arguments[0], arguments[1:]
     with sdk_on_path(), wide_shifts.in_own_modules(os.getcwd() if first == "-m" else _folder(first)):
         if first == "-m":
@@ -89,6 +94,8 @@ def main(argv: Sequence[str]) -> int:
             with _script([rest[0], *rest[1:]], os.getcwd()):
                 return _status(run_module)
         with _script(["-c", *rest[1:]] if first == "-c" else arguments, _folder(first)) as module:
+            if is_process:
+                atexit.register(_clear, module.__dict__)  # behind what the script registers
             return _status(lambda: _execute(module, first, rest))
 
 
@@ -137,6 +144,18 @@ def _script(argv: list[str], folder: str) -> Generator[ModuleType]:
         yield module
     finally:
         sys.argv, sys.path[:], sys.modules["__main__"] = saved
+
+
+def _clear(names: dict[str, object]) -> None:
+    """Let go of what the names of a script stand for, as Python does at its end: then open files get what was written.
+
+    Functions of a script and its names refer to each other, and the collector closes what it finds of that in any
+    order.
+    """
+    private = [name for name in names if name.startswith("_") and not name.startswith("__")]
+    for name in (*private, *names):
+        if name != "__builtins__":
+            names[name] = None
 
 
 def _status(run: Callable[[], None]) -> int:

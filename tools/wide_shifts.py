@@ -57,24 +57,36 @@ class _OwnModules(MetaPathFinder):
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._own = os.path.join(os.path.realpath(folder), "")
-        installed = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-        self._installed = tuple(os.path.join(os.path.realpath(path), "") for path in installed)
+        self._known: dict[str, bool] = {}
+        """Of folders, if they are the script's."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname.partition(".")[0] == __name__.partition(".")[0]:
             return None
+        if path is not None and not any(map(self._is_own, path)):
+            return None
         found = PathFinder.find_spec(fullname, [self._folder] if path is None else path, target)
         if found is None or found.origin is None or type(found.loader) is not SourceFileLoader:
             return None
-        file = os.path.realpath(found.origin)
-        parts = os.path.dirname(file).split(os.sep)
-        is_installed = file.startswith(self._installed) or not {"site-packages", "dist-packages"}.isdisjoint(parts)
-        if not file.startswith(self._own) or is_installed:
+        if not self._is_own(os.path.dirname(os.path.realpath(found.origin))):
             return None
         found.loader = _OwnModule(fullname, found.origin)
         return found
+
+    def _is_own(self, folder: str) -> bool:
+        if folder not in self._known:
+            real = os.path.join(os.path.realpath(folder), "")
+            self._known[folder] = real.startswith(self._own) and not _is_installed(real)
+        return self._known[folder]
+
+
+def _is_installed(folder: str) -> bool:
+    if not {"site-packages", "dist-packages"}.isdisjoint(folder.split(os.sep)):
+        return True
+    installed = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return folder.startswith(tuple(os.path.join(os.path.realpath(path), "") for path in installed))
 
 
 @contextmanager

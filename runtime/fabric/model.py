@@ -7,12 +7,12 @@ units of one class send, of one color. A delivery to a sink has latency 0 and co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...diagnostics.records import record
 from ...targets.model import Target
 from ..tables.format import Tables
 
@@ -47,7 +47,7 @@ included; a credit needs `back` cycles for the way back. A way to a sink is neve
 if others send to the queue as well: they share its words, which `capacity` then leaves out."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SwitchedColor:
     """The routers of a color whose wavelets go from router to router: it has switches, filters or swaps somewhere.
 
@@ -96,7 +96,7 @@ class SwitchedColor:
     """int32 [numbers, P] by place in `FILTER_NUMBERS`; `NOWHERE` where a filter does not have the number."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class HostStream:
     """A color by which the host sends words to PEs, or PEs send words to the host."""
 
@@ -107,7 +107,7 @@ class HostStream:
     """Into PEs: int32 [layers, P] input queues that serve the color, else `NOWHERE`. Out of PEs: int32 [1, P] sinks."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Fabric:
     """The fabric of a program. Arrays are contiguous and never changed."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...diagnostics.records import record
 from ...targets.wavelets import PORTS
 from ..fabric.model import NOWHERE, Fabric
 from ..reports.places import Names
@@ -74,7 +74,7 @@ class Link(NamedTuple):
     wavelets: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Statistics:
     """What a run has done so far. Arrays over PEs are int64 [height, width], in cycles; 0 where there is no program.
 

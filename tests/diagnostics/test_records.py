@@ -82,6 +82,30 @@ def test_records_are_as_frozen_dataclasses(cls: type) -> None:
         assert [found != other for other in (1, None)] == [wanted != other for other in (1, None)]
 
 
+def test_constructors_are_as_those_of_dataclasses() -> None:
+    """They are compiled for the first object, here one of a class below."""
+
+    @record
+    class Point:
+        x: int
+        names: list[str] = field(default_factory=list[str])
+        twice: int = field(default=0, init=False)
+        label: str = field(default="", kw_only=True)
+
+    class Below(Point):
+        pass
+
+    assert Point.__init__.__qualname__.endswith("initialize")
+    first, second = Below(1, label="a"), Point(x=2, names=["n"])
+    assert (first.x, first.names, first.twice, first.label) == (1, [], 0, "a")
+    assert (second.x, second.names, second.label, Point(3).names) == (2, ["n"], "", [])
+    assert first.names is not Point(1).names and replace(second, x=5).names == ["n"]
+    assert [each.name for each in fields(Below)] == ["x", "names", "twice", "label"]
+    for wrong in ((), (1, [], "label"), (1, [], 0)):
+        with pytest.raises(TypeError, match=r"Point\.__init__\(\)"):
+            Point(*wrong)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
 def test_a_record_below_another_has_the_fields_of_both() -> None:
     @record
     class Base:

@@ -100,6 +100,26 @@ def test_words_are_joined_in_own_modules_too(run_loom: Run, script: Script, tmp_
     subprocess.run([sys.executable, "-c", "import beside; assert beside.joined() == 0"], check=True)
 
 
+def test_the_end_of_a_script(script: Script, tmp_path: Path) -> None:
+    """The collector need not go over what was loaded before, and files that a script leaves open get what it wrote.
+
+    Its functions refer to its names, those to them: what the collector finds of that would be closed in any order.
+    """
+    name = script(
+        "import atexit, gc\n"
+        "kept = open('kept.txt', 'w')\n"
+        "_last = 'the end'\n"
+        "class Closed:\n    def __del__(self):\n        print('closed', _last, file=kept)\n"
+        "closed = Closed()\n"
+        "def write():\n    print(gc.get_freeze_count() > 10000, file=kept)\n"
+        "atexit.register(write)\n"
+    )
+    subprocess.run([sys.executable, "-P", "-m", "loomir.tools.loom", "python", name], check=True, cwd=tmp_path)
+    ours = (tmp_path / "kept.txt").read_text()
+    subprocess.run([sys.executable, name], check=True, cwd=tmp_path)
+    assert ours == (tmp_path / "kept.txt").read_text().replace("False", "True") != ""
+
+
 def test_sdk_modules(run_loom: Run) -> None:
     """HOST-001, HOST-052, HOST-053, HOST-054, HOST-070: the names that the manual gives, importable both ways."""
     code = """
