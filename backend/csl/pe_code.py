@@ -84,6 +84,9 @@ class PeCode(Code):
                 self.emit(tree.builtin("assert", self.value(op.condition)))
             case wse.PrintOp():
                 self._print(op)
+            case wse.SetClockOp():
+                function = {"start": "enable_tsc", "reset": "reset_tsc_counter"}[op.action.data]
+                self.emit(tree.call(tree.member(self.library("time"), function)))
             case wse.TimestampOp():
                 self._timestamp(op)
             case wse.Cb16Op():

@@ -17,6 +17,7 @@ from ...dialects import flow
 from ...dialects.scalar_types import kind_of
 from ...runtime.tables.format import COST_CLASSES
 from ...runtime.tables.instructions import CONTROL_NUMBER, COST, COSTS, FRAME_DESCRIPTOR, KIND, SLOT, STATIC_DESCRIPTOR
+from .branches import Branches
 from .code import DESCRIPTOR, JUMP, MOVE, NOTHING, TICK, Code, Instruction, Slot, encode, forward_copies
 from .registers import allocate
 from .values import Known
@@ -85,6 +86,7 @@ class Body:
         self.descriptors: dict[tuple[Any, ...], int] = {}
         self.answers: dict[tuple[str, str], Any] = {("traps", ""): units.traps}
         self.pending = [0] * len(COSTS)
+        self.branches = Branches()
         self.where = self.place
         """The place of the operation that instructions are emitted for."""
         self.inlined: list[str] = []
@@ -232,9 +234,10 @@ class Body:
 
     # Costs
 
-    def charge(self, cost: str) -> None:
-        """Note an instruction of a class of costs."""
-        self.pending[COST[cost]] += 1
+    def charge(self, *costs: str) -> None:
+        """Note an instruction of each of these classes of costs."""
+        for cost in costs:
+            self.pending[COST[cost]] += 1
 
     def pending_with(self, cost: str) -> list[int]:
         """Return what is pending, and one instruction of a class more."""

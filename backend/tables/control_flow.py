@@ -23,14 +23,15 @@ def if_(body: Body, op: scf.IfOp) -> None:
     results = [body.new(result.type) for result in op.results]
     before, where = list(body.pending), body.where
     other, join = body.label(), body.label()
+    not_taken, taken = _branch_costs(body, op)
     body.control("branch_false", condition, other, uses=[condition])
-    body.charge("branch_not_taken")
+    body.charge(*not_taken)
     _arm(body, op.true_region.block, results)
     body.where = where
     body.jump(join)
     body.mark(other)
     body.pending = before
-    body.charge("branch_taken")
+    body.charge(*taken)
     if op.false_region.blocks:
         _arm(body, op.false_region.block, results)
     else:
@@ -38,6 +39,17 @@ def if_(body: Body, op: scf.IfOp) -> None:
     body.mark(join)
     for value, register in zip(op.results, results, strict=True):
         body.values[value] = register
+
+
+def _branch_costs(body: Body, op: scf.IfOp) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the classes of costs of a branch where its condition is true, and where it is false."""
+    if body.branches.is_left_out(op):
+        return (), ()
+    shortcut = body.branches.shortcut(op)
+    if shortcut is None:
+        return ("branch_not_taken",), ("branch_taken",)
+    # The way that decides is charged the branch on the result alone; on the other, the compiler goes straight on.
+    return ((), ("branch_not_taken",)) if shortcut else (("branch_not_taken",), ())
 
 
 def _arm(body: Body, block: Block, results: Sequence[int]) -> None:

@@ -225,6 +225,12 @@ def directive(body: Body, op: flow.DirectiveOp) -> None:
     body.control("directive", ("directive", row), root, count, uses=[root, count])
 
 
+def set_clock(body: Body, op: flow.SetClockOp) -> None:
+    """Append a start of the clock, which costs nothing."""
+    body.observe()
+    body.control("set_clock", c=int(op.action.data == "reset"))
+
+
 def timestamp(body: Body, op: flow.TimestampOp) -> None:
     """Append a read of the clock."""
     body.charge("timestamp")
@@ -246,5 +252,6 @@ HANDLERS: dict[type[Operation], Any] = {
     flow.AssertOp: check,
     flow.PrintOp: print_,
     flow.DirectiveOp: directive,
+    flow.SetClockOp: set_clock,
     flow.TimestampOp: timestamp,
 }

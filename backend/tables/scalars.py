@@ -57,7 +57,8 @@ def scalar(body: Body, op: Operation) -> None:
     operands = [body.use(value) for value in op.operands]
     if divides and not known[1]:
         body.control("check_divisor", operands[1], uses=[operands[1]])
-    body.charge(scalar_cost(op, names[-1]))
+    if not (names[-1] == "i1" and body.branches.is_decided(op.results[0])):
+        body.charge(scalar_cost(op, names[-1]))
     if op.name == "arith.select":
         result = body.define(op.results[0])
         condition, chosen, other = operands

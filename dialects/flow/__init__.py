@@ -83,6 +83,7 @@ from .state import ExtentOp as ExtentOp
 from .state import GetParamOp as GetParamOp
 from .state import PrintOp as PrintOp
 from .state import RemfOp as RemfOp
+from .state import SetClockOp as SetClockOp
 from .state import SetExceptionMaskOp as SetExceptionMaskOp
 from .state import TimestampOp as TimestampOp
 from .state import UnblockOp as UnblockOp

@@ -29,6 +29,7 @@ from ..machine.operations import (
     ExceptionMaskOperation,
     PrintOperation,
     RemainderOperation,
+    SetClockOperation,
     TaskStateOperation,
     TimestampOperation,
 )
@@ -187,6 +188,20 @@ class TimestampOp(TimestampOperation):
 
     name = "flow.timestamp"
     assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class SetClockOp(SetClockOperation):
+    """Lets the clock of the unit count from 0: `start` if it has not been started or reset before, `reset` always.
+
+    Until then it counts from the start of the run. It costs nothing.
+
+    ```
+    flow.set_clock "start"
+    ```
+    """
+
+    name = "flow.set_clock"
 
 
 @irdl_op_definition

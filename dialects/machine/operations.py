@@ -86,6 +86,21 @@ class TimestampOperation(IRDLOperation):
         super().__init__(result_types=[i16, i16, i16])
 
 
+class SetClockOperation(IRDLOperation):
+    """Lets the clock count from 0: `start` does where it never has, `reset` always."""
+
+    action = prop_def(StringAttr)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$action attr-dict"
+
+    def __init__(self, action: str):
+        super().__init__(properties={"action": StringAttr(action)})
+
+    def verify_(self) -> None:
+        if self.action.data not in ("start", "reset"):
+            raise VerifyException(f'unknown action \'{self.action.data}\'; use "start" or "reset"')
+
+
 class ExceptionMaskOperation(IRDLOperation):
     """Sets which floating point exceptions do not stop the PE: those whose bits are set."""
 

@@ -69,6 +69,7 @@ from .state import GetBufferOp as GetBufferOp
 from .state import GetParamOp as GetParamOp
 from .state import PrintOp as PrintOp
 from .state import RemfOp as RemfOp
+from .state import SetClockOp as SetClockOp
 from .state import SetExceptionMaskOp as SetExceptionMaskOp
 from .state import TaskStates as TaskStates
 from .state import TimestampOp as TimestampOp

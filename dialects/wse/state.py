@@ -26,6 +26,7 @@ from ..machine.operations import (
     ExceptionMaskOperation,
     PrintOperation,
     RemainderOperation,
+    SetClockOperation,
     TaskStateOperation,
     TimestampOperation,
 )
@@ -211,6 +212,20 @@ class TimestampOp(TimestampOperation):
 
     name = "wse.timestamp"
     assembly_format = "attr-dict `:` type($low) `,` type($middle) `,` type($high)"
+
+
+@irdl_op_definition
+class SetClockOp(SetClockOperation):
+    """Lets the clock of the PE count from 0: `start` if it has not been started or reset before, `reset` always.
+
+    Until then it counts from the start of the run. It costs nothing.
+
+    ```
+    wse.set_clock "start"
+    ```
+    """
+
+    name = "wse.set_clock"
 
 
 @irdl_op_definition

@@ -102,6 +102,15 @@ def _timestamp(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     return VOID
 
 
+@TABLE.row("@loom_set_clock(action)", where=Where.RUN_TIME, refusal="cycles are counted at run time only")
+def _set_clock(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
+    (argument,) = node.arguments
+    action = ev.text(argument, "an action")
+    ev.code.at(ev.source, node.start)
+    ev.code(wse.SetClockOp(action))
+    return VOID
+
+
 @TABLE.row("@loom_print(format[, value...])", takes="a format and what it shows")
 def _print(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     text = bytes_of(ev, node.arguments[0]).decode(errors="replace")

@@ -119,6 +119,8 @@ class BodyLowering(DsdOperationLowering):
                 self._emit(op, flow.DirectiveOp(op.directive.data, op.axis.data, root, count))
             case wse.SetExceptionMaskOp():
                 self._emit(op, flow.SetExceptionMaskOp(self._value(op, op.mask)))
+            case wse.SetClockOp():
+                self._emit(op, flow.SetClockOp(op.action.data))
             case wse.TimestampOp():
                 self._emit(op, flow.TimestampOp())
             case wse.RemfOp():

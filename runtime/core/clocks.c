@@ -1,15 +1,17 @@
-/* Clocks of PEs in configuration registers: three words, the low one first, and one that programs write to let the clock
- * run, which it always does.
+/* Clocks of PEs, which instructions start and read. In configuration registers they are three words, the low one first,
+ * and one that programs write to let the clock run, which it always does.
  */
 #include <stdlib.h>
 
 #include "configuration.h"
+#include "execution.h"
 
 enum { CLOCK_WORDS = 3 };
 
 struct pe_clock {
     cycle origin; /* when it would show 0 */
     uint16_t control;
+    bool is_started; /* by an instruction */
 };
 
 /* Memory that no PE touches costs nothing. */
@@ -18,6 +20,19 @@ void prepare_clocks(struct core *core) {
 }
 
 void free_clocks(struct core *core) { free(core->clocks); }
+
+cycle clock_shows(const struct core *core, const struct pe *pe, cycle now) {
+    return now - core->clocks[pe->number].origin;
+}
+
+/* Lets the clock count from 0, if it has not been started or if it is to be reset. */
+void set_clock(struct core *core, const struct pe *pe, cycle now, bool resets) {
+    struct pe_clock *clock = &core->clocks[pe->number];
+    if (resets || !clock->is_started) {
+        clock->origin = now;
+        clock->is_started = true;
+    }
+}
 
 bool is_of_clock(const struct core *core, uint32_t address) {
     return address - core->registers.clock <= CLOCK_WORDS;

@@ -30,6 +30,8 @@ cycle line(const struct open *open, struct run **runs, int k, cycle *head);
 int64_t pace(const struct open *open, struct run **runs, uint32_t without, int64_t count, cycle *begin, cycle *rate);
 
 /* exceptions.c */
+cycle clock_shows(const struct core *core, const struct pe *pe, cycle now);
+void set_clock(struct core *core, const struct pe *pe, cycle now, bool resets);
 void set_exception_mask(struct pe *pe, int64_t mask);
 bool check_exceptions(struct core *core, struct pe *pe, uint32_t row, const int64_t *registers, uint32_t where);
 bool compute(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,

@@ -726,10 +726,16 @@ next:
         ip++;
         NEXT;
     }
-    CASE(timestamp):
+    CASE(timestamp): {
+        cycle shown = clock_shows(core, pe, now);
         for (int k = 0; k < 3; k++) {
-            r[ip->a + k] = (int16_t)(now >> WORD_BITS * k);
+            r[ip->a + k] = (int16_t)(shown >> WORD_BITS * k);
         }
+        ip++;
+        NEXT;
+    }
+    CASE(set_clock):
+        set_clock(core, pe, now, ip->c == 1);
         ip++;
         NEXT;
     CASE(fail):

@@ -511,8 +511,15 @@ def directive(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) ->
 
 def timestamp(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
     """Read the clock, the low word first."""
+    shown = pe.now - pe.clock_origin
     for word, register in zip(range(TIMESTAMP_WORDS), (a, a + 1, a + 2), strict=True):
-        frame.registers[register] = integers.signed(pe.now >> WORD_BITS * word, WORD_BITS)
+        frame.registers[register] = integers.signed(shown >> WORD_BITS * word, WORD_BITS)
+
+
+def set_clock(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
+    """Let the clock count from 0, if it has not been started (c = 0) or always (c = 1)."""
+    if c or not pe.clock_is_started:
+        pe.clock_origin, pe.clock_is_started = pe.now, True
 
 
 def set_exception_mask(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:

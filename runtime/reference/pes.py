@@ -103,6 +103,8 @@ class PE:
     """... and those that have been."""
     clock_origin: int = 0
     """The cycle at which its clock would show 0."""
+    clock_is_started: bool = False
+    """True if the program has started it, by an instruction."""
     clock_control: int = 0
     """What it has written to let its clock run."""
     settings: list[int] = field(default_factory=list[int])

@@ -77,6 +77,7 @@ CONTROL = (
     "print",  # by the format of slot a, arguments in register b on
     "directive",  # of slot a, root in register b, count in register c
     "timestamp",  # words of the clock into registers a, a + 1, a + 2
+    "set_clock",  # to 0, if it has not been started (c = 0), or always (c = 1)
     "set_exception_mask",  # to register a
     "check_exceptions",  # of the operation that slot a describes
     "fail",  # with the message of slot c: what cannot be run has been reached
@@ -110,7 +111,8 @@ OPERANDS: dict[str, str] = {
     "set_address": "Mr.", "set_offset": "Mr.", "set_stride": "Mri", "set_extent": "Mri", "advance": "Mr.",
     "resize": "Mr.", "restride": "Mr.", "rebase": "Mr.", "mark": "Mr.", "load_register": "d.s", "read_register": "D.s",
     "apply": "sw.", "activate": "s..", "block": "s..", "unblock": "s..", "set_fifo_length": "rsx", "assert": "rrs",
-    "print": "sr.", "directive": "srr", "timestamp": "w..", "set_exception_mask": "r..", "check_exceptions": "s..",
+    "print": "sr.", "directive": "srr", "timestamp": "w..", "set_clock": "..x",
+    "set_exception_mask": "r..", "check_exceptions": "s..",
     "fail": "..s", "tile": "Drs", "tile_apply": "s..", "tile_print": "ds.", "tile_get": "wd.", "acquire": "ws.",
     "commit": "s..", "wait": "ws.", "release": "s..", "drain": "s..",
     "rest": "rrr",

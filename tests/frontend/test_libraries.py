@@ -9,10 +9,12 @@ import math
 import numpy as np
 import pytest
 
+from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.diagnostics.locations import location_of
 from loomir.dialects import flow
 from loomir.host.sdk import trace_records
+from loomir.runtime.executors import EXECUTOR
 
 from .harness import Csl
 
@@ -415,6 +417,38 @@ def test_the_cycle_counter_is_reset_for_all_importers(csl: Csl, arch: str) -> No
     # The second launch begins after the first has read the counter twice since its reset.
     assert 0 < after[0] < later[0] < before[0]
     assert before[1:] == after[1:] == later[1:] == [0, 0]
+
+
+@pytest.mark.parametrize("executor", ["reference", "core"])
+def test_the_cycle_counter_begins_where_it_is_enabled(csl: Csl, executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 0 the first time, and it goes on from there; that, and disabling it, costs nothing."""
+    text = """
+    const time = @import_module("<time>");
+    var stamps = @zeros([5]u16);
+    var words = @zeros([3]u16);
+    fn begin() void {
+      time.get_timestamp(&words); stamps[0] = words[0];
+      time.enable_tsc();
+      time.get_timestamp(&words); stamps[1] = words[0];
+    }
+    fn again() void {
+      time.get_timestamp(&words); stamps[2] = words[0];
+      time.disable_tsc(); time.enable_tsc();
+      time.get_timestamp(&words); stamps[3] = words[0];
+      time.get_timestamp(&words); stamps[4] = words[0];
+    }
+    """
+    monkeypatch.setenv(EXECUTOR, executor)
+    functions = dict.fromkeys(("begin", "again"), "fn() void")
+    simulator = csl.start(text, {"stamps": "u16"}, functions, arch="wse3")
+    simulator.launch("begin")
+    simulator.launch("again")
+    timing = targets.get("wse3").timing
+    never, first, *later = map(int, simulator.get("stamps")[0, 0])
+    assert never == timing.task_start + timing.timestamp
+    assert first == timing.timestamp
+    assert later[0] > first
+    assert later[1] - later[0] == later[2] - later[1] > 0
 
 
 def test_performance_counters_are_refused(csl: Csl) -> None:

@@ -959,6 +959,20 @@ class ExceptionMasks(Extra):
 
 
 @dataclass
+class Clocks(Extra):
+    """Starts, resets and reads of the clock."""
+
+    def statement(self) -> None:
+        generator, random = self.generator, self.generator.random
+        if random.random() < 0.5:
+            generator.emit(f'flow.set_clock "{random.choice(["start", "reset"])}"')
+        words = [f"%v{generator.names + word}" for word in range(3)]
+        generator.names += 3
+        generator.emit(f"{', '.join(words)} = flow.timestamp")
+        generator.emit(f"flow.store {words[0]}, @{STATE['i16']}[{generator.index(4)}] : i16")
+
+
+@dataclass
 class Functions(Extra):
     """Functions for the host, so many that some of the tasks behind them are not bits of one word any more."""
 
@@ -973,4 +987,4 @@ class Functions(Extra):
         return lines
 
 
-EXTRAS: tuple[type[Extra], ...] = (Directives, ExceptionMasks, Functions)
+EXTRAS: tuple[type[Extra], ...] = (Directives, ExceptionMasks, Clocks, Functions)

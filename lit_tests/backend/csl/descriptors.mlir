@@ -126,6 +126,8 @@ wse.program @p target "wse3" rectangle 1 x 1 {
       %ok = arith.cmpi ult, %low, %n : i16
       wse.assert %ok, "in time"
       wse.set_exception_mask %n
+      wse.set_clock "start"
+      wse.set_clock "reset"
       wse.print "at {u}, {d}\n", %low, %n : i16, i16
       wse.return
     }
@@ -136,6 +138,8 @@ wse.program @p target "wse3" rectangle 1 x 1 {
     // CHECK-NEXT:   const low: i16 = @bitcast(i16, timestamp[0]);
     // CHECK-NEXT:   @assert(@bitcast(u16, low) < @bitcast(u16, n));
     // CHECK-NEXT:   tile_config.exceptions.set_exception_mask(@bitcast(u16, n));
+    // CHECK-NEXT:   time.enable_tsc();
+    // CHECK-NEXT:   time.reset_tsc_counter();
     // CHECK-NEXT:   simprint.print_string("at ");
     // CHECK-NEXT:   simprint.print_u16_decimal(@bitcast(u16, low));
     // CHECK-NEXT:   simprint.print_string(", ");

@@ -72,6 +72,8 @@ flow.fabric @cross target "wse3" grid 3 by 2 attributes {note = "kept"} {
       flow.store %v2, %n[] {note = "kept"} : i16
       // CHECK-NEXT: flow.directive "broadcast" along "x", %v2, %v2
       flow.directive "broadcast" along "x", %v2, %v2
+      // CHECK-NEXT: flow.set_clock "reset"
+      flow.set_clock "reset"
       // CHECK-NEXT: %low, %middle, %high = flow.timestamp
       %low, %middle, %high = flow.timestamp
       // CHECK-NEXT: flow.print "{u} {f}", %low, %v : i16, f32

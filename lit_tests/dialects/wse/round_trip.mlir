@@ -68,6 +68,8 @@ wse.program @stencil target "wse3" rectangle 3 x 2 {
       %s = wse.view %a : memref<f16>
       // CHECK-NEXT: wse.directive "broadcast" along "x", %a, %a
       wse.directive "broadcast" along "x", %a, %a
+      // CHECK-NEXT: wse.set_clock "start"
+      wse.set_clock "start"
       // CHECK-NEXT: %low, %middle, %high = wse.timestamp : i16, i16, i16
       %low, %middle, %high = wse.timestamp : i16, i16, i16
       // CHECK-NEXT: wse.print "plain\0A"

@@ -36,6 +36,8 @@ wse.program @pointers target "wse3" rectangle 1 x 1 {
       // CHECK-NEXT: %e = flow.rebase %d, %k : !flow.stream<f32>
       %t = wse.view %k : memref<?xf32>
       %e = dsd.set_base %d, %t : !dsd.mem1d<f32>, memref<?xf32>
+      // CHECK-NEXT: flow.set_clock "start"
+      wse.set_clock "start"
       // CHECK-NEXT: %low, %middle, %high = flow.timestamp
       %low, %middle, %high = wse.timestamp : i16, i16, i16
       // CHECK-NEXT: flow.directive "gather" along "y", %low, %high

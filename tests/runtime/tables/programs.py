@@ -76,6 +76,7 @@ EVERYTHING = """flow.fabric @everything target "wse3" grid 4 by 2 {
       flow.set_fifo_length @fifo write, %n
       %done = flow.apply mov16 %fifo, %q : !flow.stream<i16>, i16 -> i1
       flow.assert %done, "pushed {u}", %q : i16
+      flow.set_clock "start"
       %low, %middle, %high = flow.timestamp
       flow.print "{d} {f}", %middle, %sum : i16, f32
       flow.directive "gather" along "y", %low, %high

@@ -221,6 +221,7 @@ AT_START = "instruction 0 of body 0 does what code that runs at the start may no
         ([("for_test", 0, 2, 0), ("jump", 0, 0, 0), END], {"registers": 2, "numbers": 2}, AT_START),
         ([("check_divisor", 0, 0, 0), END], {"registers": 1, "numbers": 1}, AT_START),
         ([("timestamp", 0, 0, 0), END], {"registers": 3}, AT_START),
+        ([("set_clock", 0, 0, 0), END], {}, AT_START),
         ([("set_exception_mask", 0, 0, 0), END], {"registers": 1, "numbers": 1}, AT_START),
     ],
 )
