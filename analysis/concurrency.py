@@ -245,7 +245,7 @@ class _Net:
                     for completion in statement.completions:
                         self._signal((under_way,), completion, ())
                 else:
-                    # The PE stands still meanwhile: the operation is itself the point the program is at.
+                    # The PE stalls meanwhile: the operation is itself the point the program is at.
                     self._add((here,), (under_way,))
                     self._add((under_way,), (following,))
             case Call():

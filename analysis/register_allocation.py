@@ -2,9 +2,9 @@
 
 The files are kept apart: dest, src0 and src1 hold descriptors, xdsr and sr what some descriptors need besides. An
 asynchronous operation holds its registers from its issue to its end, so those that may overlap get different ones
-(coloring). A synchronous operation needs its registers while it stands; what it loaded stays in its register until
-something else is loaded there, and an operand that is still held is not loaded again. What a loop uses and does not
-change is loaded once before it, if enough registers are free. Callees are planned before their callers: a call
+(coloring). A synchronous operation needs its registers until the task goes on; what it loaded stays in its register
+until something else is loaded there, and an operand that is still held is not loaded again. What a loop uses and does
+not change is loaded once before it, if enough registers are free. Callees are planned before their callers: a call
 invalidates the registers that its function loads, and a recursive call all of them. At the start of a task no register
 is known, since other tasks load them too; tasks do not interrupt each other.
 

@@ -66,7 +66,7 @@ def place_sharing(
 def _spans(
     addresses: Mapping[Tile, int], sizes: Mapping[Tile, int], among: Collection[Tile] | None = None
 ) -> list[tuple[int, int]]:
-    """Return where tiles lie, all or those `among` some, as (address, bytes)."""
+    """Return the place of tiles, all or those `among` some, as (address, bytes)."""
     return [(address, sizes[tile]) for tile, address in addresses.items() if among is None or tile in among]
 
 

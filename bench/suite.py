@@ -104,7 +104,7 @@ def start_times(repeat: int) -> None:
 
 
 def programs(directory: Path, arch: str | None, only: str | None, repeat: int) -> bool:
-    """Print the table; return whether every program ran in the time wanted, not counting time lost to others."""
+    """Print the table; return True if every program ran in the time wanted, not counting time lost to others."""
     scripts = find_scripts(directory, arch, only)
     table = Table("program", "script", "compile s", "run s", "all s", "processor s", box=None)
     totals = [0.0] * len(Times._fields)

@@ -63,7 +63,7 @@ class Source:
             text = text[cut : cut + MAX_LINE_WIDTH]
             first -= cut
             length = max(1, min(length, MAX_LINE_WIDTH - first))
-        # A tab stays a tab, so that the caret stands below its character however wide tabs are shown.
+        # A tab stays a tab, so that the caret is below its character however wide tabs are shown.
         indentation = "".join("\t" if character == "\t" else " " for character in text[:first])
         shown = "".join(character if character.isprintable() or character == "\t" else "?" for character in text)
         return f"{shown}\n{indentation}^{'~' * (length - 1)}"

@@ -249,7 +249,7 @@ class AnyType(Expression):
     __slots__ = ()
 
 
-# Control flow: all of it may stand where an expression does, except the loops.
+# Control flow: all of it may be used as an expression, except the loops.
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -103,18 +103,18 @@ class Mistakes:
 
     @contextmanager
     def going_on(self) -> Generator[None]:
-        """Take note of errors inside."""
+        """Record errors inside."""
         try:
             yield
         except LoomError as error:
             self.add(error)
 
     def add(self, error: LoomError) -> None:
-        """Take note of an error, or of each of several, once."""
+        """Record an error, or each of several, once."""
         self._take(_each(error))
 
     def add_independent(self, error: LoomError) -> None:
-        """Take note of the errors of a later pass, but for those at a place that has one: they may follow from it."""
+        """Record the errors of a later pass, but for those at a place that has one: they may follow from it."""
         places = {location for location, _ in self._found if location is not None}
         self._take([each for each in _each(error) if each.location not in places])
 

@@ -24,7 +24,7 @@ def parse_symbol(parser: AttrParser) -> SymbolRefAttr:
 
 
 def parse_attributes(parser: Parser) -> Mapping[str, Attribute]:
-    """Parse `attributes {...}` where it stands."""
+    """Parse `attributes {...}` if there is one."""
     dictionary: DictionaryAttr | None = parser.parse_optional_attr_dict_with_keyword()
     return {} if dictionary is None else dictionary.data
 
@@ -47,7 +47,7 @@ def print_attributes(printer: Printer, op: Operation) -> None:
 
 
 def parse_main_thread(parser: Parser) -> str | None:
-    """Parse `main_thread` and a priority where they stand."""
+    """Parse `main_thread` and a priority if they are there."""
     return parser.parse_identifier() if parser.parse_optional_keyword("main_thread") is not None else None
 
 
@@ -125,6 +125,6 @@ def parse_body(parser: Parser, arguments: Sequence[Parser.Argument], terminator:
 
 
 def print_body(printer: Printer, body: Region) -> None:
-    """Print ` {...}`; the arguments of the entry block stand elsewhere."""
+    """Print ` {...}`; the arguments of the entry block are printed elsewhere."""
     printer.print_string(" ")
     printer.print_region(body, print_entry_block_args=False, print_empty_block=False)

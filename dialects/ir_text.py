@@ -204,7 +204,7 @@ class LocatingParser(Parser):
                 error.span = Span(position, position + 1, self.lexer.input)
             raise
         except DiagnosticException as error:
-            # Raised by the constructor of an operation or attribute, which cannot know where it stands.
+            # Raised by the constructor of an operation or attribute, which does not know its place in the text.
             raise LoomError(one_line(error), self.location_at(position)) from error
         if isinstance(op.location, UnknownLoc):
             line, column = self._line_and_column(position)

@@ -63,7 +63,7 @@ class Failures(Mistakes):
 
     @contextmanager
     def going_on(self) -> Generator[None]:
-        """Take note of an error inside, with the location that the operation in its hands has now."""
+        """Record an error inside, with the location that the operation in its hands has now."""
         try:
             yield
         except DiagnosticException as error:

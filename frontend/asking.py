@@ -298,7 +298,7 @@ class Journal:
         self._asked: set[Hashable] = set()
 
     def give_up(self) -> None:
-        """Take note that the body depends on what no question stands for."""
+        """Record that the body depends on what no question stands for."""
         self.is_shareable = False
 
     def ask(self, ev: Asker, answer: Function[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -414,7 +414,7 @@ class _Trees(Generic[_Made]):
         return None if node is None else node.made
 
     def add(self, key: Hashable, journal: Journal, made: _Made) -> None:
-        """Take note of what has been made after the answers of a journal."""
+        """Record what has been made after the answers of a journal."""
         node = self._roots.setdefault(key, _Node())
         for question, answer in journal.entries:
             if node.question is None:

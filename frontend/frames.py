@@ -76,7 +76,7 @@ class Frame:
     """Only the type of the function is being found."""
     arguments: list[Value] = field(default_factory=list[Value])
     called_at: tuple[Source, int, int, str] | None = None
-    """Where the call stands, and the name of what is called."""
+    """The place of the call, and the name of what is called."""
     written: tuple[Frame, list[syntax.Expression]] | None = None
     """The caller of a library's inline function, and the arguments as they are written there."""
     branches: int = 0
@@ -210,7 +210,7 @@ class TailLoop:
         self.again.value = Value(types.BOOL, True)
 
     def lead_through(self, frames: Sequence[Frame]) -> None:
-        """Take note of the calls in place between the loop and a jump; one met twice becomes a member."""
+        """Record the calls in place between the loop and a jump; one met twice becomes a member."""
         for frame in frames:
             assert frame.function is not None
             if any(other is frame for other in self.passed):

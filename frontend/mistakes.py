@@ -36,7 +36,7 @@ class Mistakes:
             self._found.setdefault((each.source.path, each.start), each)
 
     def add(self, error: CslError) -> None:
-        """Take note of an error, unless it is the consequence of another. Raises Ended if there are too many."""
+        """Record an error, unless it is the consequence of another. Raises Ended if there are too many."""
         self.count += 1
         if not isinstance(error, Poisoned):
             self._take(error)

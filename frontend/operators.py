@@ -207,7 +207,7 @@ def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
 
 
 def are_equal(ev: Evaluator, left: Value, right: Value, node: syntax.Node) -> Any:
-    """Return whether two values are equal, with all their parts: known, for each lane, or as SSA value."""
+    """Return the equality of two values and all their parts: known, for each lane, or as SSA value."""
     one: Any = left.data
     other: Any = right.data
     parts, others = _parts(left), _parts(right)

@@ -113,7 +113,7 @@ class Export:
     target: Any = None
     """The `places.Place` of the symbol."""
     identity: Hashable = None
-    """Tells whether two exports are of one symbol."""
+    """True if two exports are of one symbol."""
 
 
 class PeProgram(DescriptorVariables):
@@ -680,11 +680,11 @@ class PeProgram(DescriptorVariables):
         return (output, number) in self.initialized
 
     def report_queue(self, output: bool, number: int) -> None:
-        """Take note that a warning says that a queue has no color."""
+        """Record that a warning says that a queue has no color."""
         self.reported_queues.add((output, number))
 
     def name_queue(self, output: bool, number: int, name: str) -> None:
-        """Take note of what the program calls a queue."""
+        """Record what the program calls a queue."""
         self.queue_names.setdefault((output, number), name)
 
     def is_host_stream(self, color: int, way: str) -> bool:

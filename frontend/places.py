@@ -1,4 +1,4 @@
-"""Places: what can stand left of an assignment or behind `&`, in memory or at compile time."""
+"""Places: what can be left of an assignment or behind `&`, in memory or at compile time."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _constant(ev: Evaluator, value: Value, node: syntax.Node) -> Address:
 
 
 class Temporary(Place):
-    """A value that stands nowhere."""
+    """A value without memory or a name."""
 
     def __init__(self, value: Value) -> None:
         self.value = value

@@ -44,7 +44,7 @@ def goes_on(ev: Evaluator) -> bool:
 
 @contextmanager
 def going_on(ev: Evaluator) -> Generator[None]:
-    """Take note of an error inside, and go on behind it, where errors are looked for."""
+    """Record an error inside, and go on behind it, where errors are looked for."""
     builder = ev.builder
     try:
         yield
@@ -59,7 +59,7 @@ def going_on(ev: Evaluator) -> Generator[None]:
 
 @contextmanager
 def checked(session: Session) -> Generator[None]:
-    """Take note of an error inside that is about the whole program, where errors are looked for.
+    """Record an error inside that is about the whole program, where errors are looked for.
 
     One that says what an error of a part of it says already is left out.
     """
@@ -73,7 +73,7 @@ def checked(session: Session) -> Generator[None]:
 
 
 def note(ev: Evaluator, error: CslError) -> None:
-    """Take note of an error, after which evaluation goes on."""
+    """Record an error, after which evaluation goes on."""
     assert ev.mistakes is not None
     ev.mistakes.add(error)
     ev.mistakes.lacks_statements |= ev.builder is None

@@ -1,6 +1,6 @@
 """Writes the lists of libraries and builtins into docs/csl.md: `python -m loomir.frontend.reference [FILE]`.
 
-The libraries are the files of `libraries/`; the builtins are the rows of the tables in `registry`. Each list stands
+The libraries are the files of `libraries/`; the builtins are the rows of the tables in `registry`. Each list is
 between two markers, and the rest of the page is left as it is.
 """
 

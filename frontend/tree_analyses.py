@@ -103,7 +103,7 @@ def _tail_calls(node: syntax.Node) -> frozenset[int]:
     def take(*nodes: syntax.Node | None) -> None:
         pending.extend(node for node in nodes if node is not None)
 
-    # Wherever they stand, what follows nothing but a return is in tail position.
+    # Wherever they are, what follows nothing but a return is in tail position.
     for inner in syntax.walk(node):
         if isinstance(inner, syntax.Return):
             take(inner.value)

@@ -43,7 +43,7 @@ MAX_STEPS = 100_000
 
 
 def note(ev: Evaluator) -> None:
-    """Take note of the mistakes of the globals of an evaluated program that nothing has used."""
+    """Record the mistakes of the globals of an evaluated program that nothing has used."""
     unused = [*_unused(ev), *_unnamed(ev)]
     found = [each for each in unused if _key(each) not in ev.session.unused or ev.session.unused[_key(each)]]
     used = (each for module in ev.instances for each in module.globals.values() if each.type is not None)

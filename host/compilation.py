@@ -274,7 +274,7 @@ def _override(
     rectangle: tuple[int, int] | None,
     defines: Mapping[str, ArrayLike],
 ) -> bool:
-    """Apply the overrides of `compile`; return whether they changed anything."""
+    """Apply the overrides of `compile`; return True if they changed anything."""
     if target is not None:
         program.target = StringAttr(targets.get(target).name)
     if rectangle is not None:

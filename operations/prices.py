@@ -23,7 +23,7 @@ MAX_PRICE = 1 << 20
 """Cycles; the most of one price."""
 
 _AT_LEAST_ONE = ("hop", "inject", "loop", "task_start", "read_words", "half_lanes", "single_lanes")
-"""Wavelets take time on their way, and so do loops and tasks that never end: time would stand still in them."""
+"""Wavelets take time on their way, and so do loops and tasks that never end: no time would pass in them."""
 _FRACTIONS = ("single_multiply",)
 _ELEMENTS = "elements"
 _WRITTEN = re.compile(r"[0-9]{1,20}(/[0-9]{1,20}|\.[0-9]{1,20})?")

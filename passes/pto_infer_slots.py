@@ -48,7 +48,7 @@ class PtoInferSlotsPass(ModulePass):
 
     With `keep`, sizes and numbers stay as they are, and a number that is left out is left to
     `pto-lower-frontend-pipe-ops`. `report` tells on the standard error stream what numbers of slots cost and gain, and
-    the longest sync period the pipe would stand. `arch` is the chip if the module names none.
+    the longest sync period that the pipe allows. `arch` is the chip if the module names none.
     """
 
     name = "pto-infer-slots"

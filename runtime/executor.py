@@ -160,7 +160,7 @@ class Executor(Protocol):
         ...
 
     def is_launched(self, name: str) -> bool:
-        """Return True if an exported function has been launched and not been started yet on some unit."""
+        """Return True if an exported function has been launched and not yet started on some unit."""
         ...
 
     def send(self, color: str, region: Region, words: Array, first: Array) -> None:

@@ -214,7 +214,7 @@ class FirstWarnings:
         self._unplaced = 0
 
     def add(self, records: Any) -> Any:
-        """Add records that come behind those so far, in any order; return all, in order."""
+        """Add later records, in any order; return all, sorted."""
         if not len(records):
             return self._all
         keys = [records["values"][:, k] for k in reversed(range(VALUES))] + [records[name] for name in ORDER[1:]]

@@ -260,7 +260,7 @@ class HostedEngine:
     def _word(self, findings: Array) -> None:
         for record in findings:
             finding = finding_of(record)
-            # What has no source place is told once for each thing that it says, not once for each PE.
+            # What has no source place is reported once for each message, not once for each PE.
             said = finding.code, finding.task, finding.values
             if not finding.where:
                 if said in self._said:

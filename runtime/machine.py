@@ -172,7 +172,7 @@ class Machine:
         """Write the first `count` elements of an exported buffer, or of what an exported pointer points to now.
 
         `words` is [h, w, count], or broadcasts to it, of 8, 16 or 32 bits: that is the width of the elements, whatever
-        the buffer holds; their bits are written as they are. `count` may be more than the symbol has, and what lies
+        the buffer holds; their bits are written as they are. `count` may be more than the symbol has, and what is
         behind it is then written. Raises LoomError for an unknown name, a region off the grid or with PEs that have
         no such symbol, an array that does not fit, and a copy beyond the memory in use.
         """

@@ -131,7 +131,7 @@ def off_grid(label: str, place: Unit, count: int, port: int) -> Unread:
 
 
 def in_message(label: str, place: Unit, count: int, sender: Unit, reason: str) -> Unread:
-    """Return the wavelets of a message that stands still; `reason` says why."""
+    """Return the wavelets of a message that stalls; `reason` says why."""
     state = f"wait in the message from PE {sender} to PE {place}: {reason}"
     return Unread(plain(label), place, count, None, sender, label, state)
 

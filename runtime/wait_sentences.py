@@ -82,7 +82,7 @@ def torn_down(pe: str, color: str, count: int, port: str) -> str:
 
 
 def full_queue(queue: str, pe: str) -> str:
-    """Return that wavelets of a color with switches stand still because nothing reads a queue."""
+    """Return that wavelets of a color with switches stall because nothing reads a queue."""
     return f"input queue {queue} of {pe} is full and is not read; receive there as many wavelets as are sent"
 
 

@@ -20,7 +20,11 @@ PACKAGE = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
 WORDS = {
     r"\b[bB]ehaviour|\b[cC]olour|\b[nN]eighbour|\bcentre\b|\blabelled|\bmodelled": "American spelling",
     r"(?<!here )\bis no (?!longer|more|less|larger|smaller|matter|other|room|way|need)[a-z]+": "is not a",
-    r"\bstands? (in (?!for)|at|on|behind|beside|before|there|directly)\b": "is in, is at, contains",
+    r"\bstands? (in (?!for)|at|on|behind|beside|before|there|directly|nowhere|elsewhere)\b": "is in, is at, contains",
+    r"\bwhere \w+ stands?\b(?! for)": "the place of",
+    r"\bstands? still\b": "stalls",
+    r"\b[Rr]eturns? whether\b": "return True if",
+    r"\b[Tt]akes? note (of|that)\b": "record",
     r"\blies? (in|at|on|as|beside|elsewhere|where)\b": "is in, is at",
     r"\bgiv(es?|en|ing) back\b|\bgives? it back\b": "return, free",
     r"\btells? of\b|\b(is|are) told (of|that)\b": "report",
@@ -44,7 +48,7 @@ NOT_A_VERB = {
 PAGES = ("README.md", "docs/*.md", "docs/reference/*.md", "examples/**/*.md", "bench/*.md")
 PROGRAMS = (
     "examples/**/*.csl", "examples/**/*.pto", "examples/**/*.mlir", "lit_tests/**/*.mlir", "lit_tests/**/*.csl",
-    "frontend/libraries/**/*.csl",
+    "frontend/libraries/**/*.csl", "runtime/core/*.[ch]",
 )  # fmt: skip
 """What is read whole; of Python, comments and texts are read."""
 

@@ -251,7 +251,7 @@ class _Search:
         self._is_aborted = "end" in kinds and not kinds <= {"end", "overwrite"}
 
     def _step(self, state: State, core: int, instruction: Instruction) -> bool | CaseSplit:
-        """Execute an instruction; return whether the core can, or the comparison to split on."""
+        """Execute an instruction; return True if the core can, or the comparison to split on."""
         at = state.cores[core]
         match instruction.opcode:
             case "event":

@@ -166,7 +166,7 @@ class Declared:
         return coded("idle-task", f"task '{name}' never runs: {why}")
 
     def _add(self, pe: wse.PeOp) -> None:
-        """Take note of the tasks and buffers of a PE program."""
+        """Record the tasks and buffers of a PE program."""
         activated: set[str] = set()
         unblocked: set[str] = set()
         read: set[str] = set()
@@ -286,7 +286,7 @@ def _completions(settings: dsd.AsyncAttr, body: _Body) -> None:
 
 
 def _follow(buffer: str, value: SSAValue, body: _Body) -> None:
-    """Take note of how a buffer is used: what is not known to read it alone may write it."""
+    """Record how a buffer is used: what is not known to read it alone may write it."""
     for use in value.uses:
         op = use.operation
         match op:

@@ -77,7 +77,7 @@ def _tests(indices: range, coordinate: Expression, among: range) -> Iterable[Exp
     if len(indices) == 1:
         yield tree.binary("==", coordinate, tree.integer(indices[0]))
         return
-    # On the grid of the step, the first and the last need no test unless a step before or after them lies within.
+    # On the grid of the step, the first and the last need no test unless a step before or after them is within.
     if among[0] <= indices[0] - indices.step:
         yield tree.binary(">=", coordinate, tree.integer(indices[0]))
     if among[-1] >= indices[-1] + indices.step:

@@ -11,7 +11,7 @@ from ..syntax import MAX_HEIGHT, Name
 
 # One level of nesting takes at most four calls, so this stays well inside what `deep_nesting` allows.
 MAX_NESTING = 500
-# Above a statement stand a block, a declaration and the file.
+# Above a statement are a block, a declaration and the file.
 MAX_PARSED_HEIGHT = MAX_HEIGHT - 5
 MAX_ERRORS = 20
 STATEMENT_STARTS = words("const var comptime if for inline while switch return break continue")
@@ -79,7 +79,7 @@ class Cursor(ABC):
         # The token with which the declaration being read begins.
         self.beginning = 0
         self.is_brace_missing = False
-        # Statements stand outside all blocks, which has been recorded: a block seems to have ended too early.
+        # Statements are outside all blocks, which has been recorded: a block seems to have ended too early.
         self.is_adrift = False
         self.diagnostics: list[Diagnostic] = []
 

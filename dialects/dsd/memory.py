@@ -1,6 +1,6 @@
 """Memory descriptors: operations that describe elements of arrays, `mem1d`, `mem4d`, `circbuf` and accesses by index.
 
-Nothing here knows what is done with the elements, or in what memory they lie.
+Nothing here knows what is done with the elements, or in what memory they are.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Queues(Resource):
 class DsdOperationEffects(MemoryEffect):
     """What a DSD operation touches: memory, queues, task states, and whatever its level adds.
 
-    An asynchronous operation touches them until it completes, not only where it stands.
+    An asynchronous operation touches them until it completes, not only where it is issued.
     """
 
     @classmethod

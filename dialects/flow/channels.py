@@ -1,6 +1,6 @@
 """Channels between classes of units: bounded FIFOs of numbered entries, kept in order by credits.
 
-Where the entries lie is the business of the tiles that belong to them; nothing here moves data.
+The tiles that belong to the entries say where these are; nothing here moves data.
 """
 
 from __future__ import annotations

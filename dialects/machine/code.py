@@ -76,7 +76,7 @@ def reference_to(home: CodeOperation) -> SymbolRefAttr:
 
 
 def parse_shared(parser: Parser) -> SymbolRefAttr | None:
-    """Parse `shares @program::@name` if it stands here."""
+    """Parse `shares @program::@name` if the text has it here."""
     if parser.parse_optional_keyword("shares") is None:
         return None
     shared = parser.parse_attribute()

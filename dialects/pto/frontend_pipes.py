@@ -298,7 +298,7 @@ class OpenPipeOp(FrontendOperation):
             self.verify_peer(self.acc_push_epilogue)
 
     def _verify_slots_in_global_memory(self) -> bool:
-        """Verify `gm_slot_tensor`; return whether entries are tensors, which need no further checks."""
+        """Verify `gm_slot_tensor`; return True if entries are tensors, which need no further checks."""
         if self.gm_slot_tensor is None:
             return False
         if self.gm_slot_buffer is not None:

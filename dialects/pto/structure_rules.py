@@ -93,7 +93,7 @@ def _cast(op: InstructionOp) -> None:
 
 
 def _cache(op: InstructionOp) -> None:
-    """Check the address of a line of the cache: in global memory."""
+    """Check the address of a cache line: in global memory."""
     address, space = op.operand("addr"), op.attribute("space")
     if isinstance(space, AddressSpaceAttr) and space.data not in _GLOBAL:
         fail(op, "only supports GM cache maintenance")

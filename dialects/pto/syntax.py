@@ -708,7 +708,7 @@ class Syntax:
 
 @cache
 def syntax_of(text: str, order: tuple[str, ...] = ()) -> Syntax:
-    """Return a text in the notation of `operations/pto_instructions/instruction.py`, read."""
+    """Parse a text in the notation of `operations/pto_instructions/instruction.py`."""
     tokens = list(_tokens(text))
     names = [_name_and_kind(token[1:]) for kind, token in tokens if kind == "operand"]
     operand_names = {name for name, *_ in names}

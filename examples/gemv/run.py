@@ -30,7 +30,7 @@ def reference(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def run(name: str, seed: int) -> bool:
-    """Run one variant, print the result, and return whether it is right."""
+    """Run one variant, print the result, and return True if it is right."""
     generator = np.random.default_rng(seed)
     a = generator.uniform(-1, 1, (ROWS, COLUMNS)).astype(TYPES[name])
     x = generator.uniform(-1, 1, COLUMNS).astype(TYPES[name])

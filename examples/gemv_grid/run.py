@@ -35,7 +35,7 @@ def reference(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def run(launches: int, seed: int) -> bool:
-    """Multiply `launches` times, print the result, and return whether it is right."""
+    """Multiply `launches` times, print the result, and return True if it is right."""
     generator = np.random.default_rng(seed)
     a = generator.uniform(-1, 1, (HEIGHT, WIDTH, ROWS, COLUMNS)).astype(np.float32)
     y = generator.uniform(-1, 1, (HEIGHT, ROWS)).astype(np.float32)

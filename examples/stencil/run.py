@@ -70,7 +70,7 @@ def reference(field: np.ndarray, iterations: int) -> np.ndarray:
 
 
 def run(width: int, height: int, depth: int, iterations: int, seed: int) -> bool:
-    """Simulate, print a summary, and return whether the result is right."""
+    """Simulate, print a summary, and return True if the result is right."""
     start = time.perf_counter()
     program = loomir.compile(program_text(depth), rectangle=(width, height))
     compiled = time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""The layout block: where PE programs stand, and how routers are configured."""
+"""The layout block: which PEs run which program, and how routers are configured."""
 
 from __future__ import annotations
 

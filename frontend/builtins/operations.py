@@ -62,7 +62,7 @@ def _emitted(
     *,
     is_wanted: bool,
 ) -> Value:
-    """Emit an operation on operands none of which is a choice; return whether it ended as it should."""
+    """Emit an operation on operands none of which is a choice; return True if it ended as it should."""
     arguments, count = node.arguments, 1 + len(row.sources)
     destination = _operand(ev, operands, arguments[0], row, None)
     accumulator = _accumulator(ev, arguments[0])

@@ -81,7 +81,7 @@ class Device:
         return None
 
     def _can_copy(self, what: str, region: Region, last: bool) -> bool:
-        """Run until nothing can happen any more; return whether all PEs of a region can take part in a copy.
+        """Run until nothing can happen any more; return True if all PEs of a region can take part in a copy.
 
         A PE in the middle of a task cannot: copies are tasks too. With `last` nobody will do anything more about it,
         and that is a deadlock.
@@ -105,7 +105,7 @@ class Device:
     def read(self, export: Export, region: Region, length: int, bits: int, *, last: bool) -> NDArray[np.uint32] | None:
         """Return `length` elements from where an exported array starts, [h, w, l]; those of 16 bits are zero-extended.
 
-        What lies behind the array is read too, with a warning: programs are known that do so. Elements narrower than
+        What is behind the array is read too, with a warning: programs are known that do so. Elements narrower than
         those of the copy are an error, unless an array of 16 bits ends in the last word of the copy. None while a PE
         is in the middle of a task; with `last` that is an error.
         """

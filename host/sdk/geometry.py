@@ -21,7 +21,7 @@ class _Corners(NamedTuple):
 
 
 class IntRectangle(_Corners):
-    """The PEs from `ul`, the upper left corner, up to `lr`, which lies just outside, below and right of the last.
+    """The PEs from `ul`, the upper left corner, up to `lr`, which is just outside, below and right of the last.
 
     With `dims` it is made of its upper left corner, `origin`, and its width and height.
     """

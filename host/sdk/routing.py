@@ -178,6 +178,6 @@ def check_color(color: object, what: str) -> Color:
 
 
 def same_color(one: Color, other: Color) -> bool:
-    """Return whether two colors are one: they have the same global name, or were given the same value."""
+    """Return True if two colors are one: they have the same global name, or were given the same value."""
     values = one.get_value(), other.get_value()
     return one.get_global_name() == other.get_global_name() or (values[0] is not None and values[0] == values[1])

@@ -20,7 +20,7 @@ class Origin(NamedTuple):
 
 
 def origin() -> Origin:
-    """Return the line of the script that called us, from whichever of our modules."""
+    """Return the line of the script that called us, whichever module it has called."""
     frame = currentframe()
     while frame is not None and os.path.dirname(frame.f_code.co_filename) == OWN:
         frame = frame.f_back

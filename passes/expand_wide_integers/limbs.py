@@ -130,7 +130,7 @@ def constant(emit: Emitter, number: int, count: int) -> Number:
 
 
 def known(emit: Emitter, number: Number) -> int | None:
-    """Return a number that is known, unsigned."""
+    """Return a constant, unsigned."""
     total = 0
     for position, limb in enumerate(number):
         part = emit.known(limb)

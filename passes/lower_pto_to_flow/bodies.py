@@ -394,7 +394,7 @@ class KernelLowering:
         if order is not Layout.ND:
             view = replace(view, layout=order)
         elif layout is not Layout.ND:
-            # Its rows and columns are told by the places of its dimensions.
+            # The order of its dimensions says which are rows and which are columns.
             missing = TENSOR_RANK - len(extents)
             view = replace(view, extents=(1,) * missing + extents, strides=(0,) * missing + strides, layout=layout)
         self.handles.bind(op.result, view)

@@ -54,7 +54,7 @@ class Form:
     element: Attribute | None = None
     units: str | None = None
     ring: _Ring | None = None
-    """The slots of the entries; without any, views are told by their addresses."""
+    """The slots of the entries; without any, views are told apart by their addresses."""
     layout: Layout = Layout.ND
     strides: tuple[int, ...] | None = field(default=None, compare=False)
     """Of its views, where they are known: those of a view that a way has yet to get."""

@@ -310,7 +310,7 @@ class Pipes:
         if isinstance(pipe.maker, InitializeL2G2LPipeOp):
             count, role = pipe.maker.local_depth, "copied"
             if self.machine.protocol == "a5":
-                # There a copy lies behind as many of its own kind.
+                # There as many copies of its own kind precede a copy.
                 size = prod(tile.shape) * _size(op, tile.element_type)
 
         def bound(index: SSAValue) -> View:

@@ -93,7 +93,7 @@ static bool is_same(const struct box *a, const struct box *b, const struct shape
     return is_same;
 }
 
-/* Returns whether no element depends on one before it. */
+/* Returns true if no element depends on one before it. */
 static bool are_independent(const struct kernel *kernel, const struct box *boxes, const struct shape *shape) {
     struct reach to = find_reach(&boxes[0], shape, kernel->size[0]);
     for (int place = 1; place <= kernel->sources; place++) {

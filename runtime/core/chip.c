@@ -497,7 +497,7 @@ EXPORT const struct chip_record *chip_error(const struct chip *chip) {
     return y < chip->height ? &chip->rows[y].error : NULL;
 }
 
-/* Where a row stands, for reports: unit, task and source place. */
+/* Where a row is, for reports: unit, task and source place. */
 EXPORT void chip_place(const struct chip *chip, uint32_t y, int64_t *place) {
     const struct unit *unit = chip->rows[y].running;
     place[0] = unit->number;

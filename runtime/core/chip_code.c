@@ -228,7 +228,7 @@ int run_core(struct chip_row *row, struct unit *unit) {
                 ip++;
                 break;
             }
-            /* To rest again where it has just rested is no progress. */
+            /* To rest again where it has just rested is not progress. */
             row->chip->has_progress |= unit->rests_at != unit->pc;
             unit->rests_at = unit->pc;
             unit->found = r[ip->b];

@@ -4,19 +4,19 @@
  */
 #include "configuration.h"
 
-/* Returns whether an element at a byte address is a configuration register. */
+/* Returns true if an element at a byte address is a configuration register. */
 bool is_register(const struct core *core, int64_t address, uint32_t size) {
     const struct registers_input *registers = &core->registers;
     return size == 2 && !(address & 1) && address >= 2 * (int64_t)registers->start &&
            address < 2 * (int64_t)registers->end;
 }
 
-/* Returns whether a register is the priority of an input queue's microthread: writing it changes nothing. */
+/* Returns true if a register is the priority of an input queue's microthread: writing it changes nothing. */
 static bool is_queue_priority(const struct core *core, uint32_t address) {
     return address - core->registers.queue_priorities < core->registers.queue_priority_count;
 }
 
-/* Reads the register of a PE at a word address; returns whether there is one, else an error is noted. */
+/* Reads the register of a PE at a word address; returns true if there is one, else an error is noted. */
 bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where,
                         uint16_t *value) {
     uint32_t half = address - core->registers.teardown_pending, place;
@@ -62,7 +62,7 @@ bool read_configuration(struct core *core, struct pe *pe, uint32_t address, uint
     return true;
 }
 
-/* Writes the register of a PE at a word address; returns whether it can be, else an error is noted. */
+/* Writes the register of a PE at a word address; returns true if it can be, else an error is noted. */
 bool write_configuration(struct core *core, struct pe *pe, uint32_t address, uint32_t task, uint32_t where,
                          uint16_t value) {
     uint32_t place, of_queues = address - core->registers.queues;

@@ -13,14 +13,14 @@
 #include "kernels.h"
 #include "tables.h"
 
-/* A function that is called less often than the one that calls it is worked through, which then has more registers; and
- * one that is small where it is called, because there most of it is known */
+/* SELDOM: kept out of line, so that the frequent code that calls it has more registers. ALWAYS_INLINE: small, with arguments
+ * that are mostly known where it is called. */
 #define SELDOM __attribute__((noinline))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 typedef int64_t cycle; /* a time, or a number of cycles */
 
-/* Of records that each PE has many of: they take no bytes for the alignment of their cycles */
+/* For records that each PE has many of: without padding to align their cycles */
 #define TIGHT __attribute__((packed, aligned(4)))
 struct pe;
 
@@ -40,10 +40,10 @@ enum {
     MAX_WARNINGS = 1 << 12, /* without a source place */
     MAX_CALLS_AT_A_TIME = 1 << 20, /* until the core returns to its host: calls count no steps */
     MAX_MOVES_AT_A_TIME = 1 << 20, /* the same of runs that operations wait for */
-    LINE = 64,      /* bytes of a line of the cache */
+    LINE = 64,      /* bytes of a cache line */
     TILE = 8,       /* columns and rows of a tile */
     TILES_WIDE = 8, /* tiles of a column of them, which come before those of the next column */
-    EPOCH = 1 << 16, /* cycles that no PE is ahead of another */
+    EPOCH = 1 << 16, /* the most cycles that a PE is ahead of another */
 };
 #define CONTROL_MARK UINT32_C(0xC0000000) /* targets.wavelets.CONTROL_MARK */
 #define UNBOUNDED ((int64_t)1 << 40) /* elements of an operation that never ends */

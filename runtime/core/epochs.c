@@ -25,7 +25,7 @@ void wait_for_epoch(struct core *core, struct pe *pe, cycle time) {
     }
 }
 
-/* Returns whether an operation that takes its next element at a time has to wait for the next epoch. */
+/* Returns true if an operation that takes its next element at a time has to wait for the next epoch. */
 bool waits_for_epoch(struct core *core, struct open *open, cycle time) {
     struct epoch *epoch = &core->epoch;
     if (time <= epoch->until) {

@@ -20,7 +20,7 @@ static bool is_pole(uint32_t class, const double *values) {
     }
 }
 
-/* Returns whether a finite result is not what the operation gives without rounding. */
+/* Returns true if a finite result is not what the operation gives without rounding. */
 static bool is_inexact(uint32_t class, const double *values, double result) {
     switch (class) {
     case RAISES_ADD:

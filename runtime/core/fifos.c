@@ -148,7 +148,7 @@ int64_t taken_at_once(const struct open *open, int k) {
     return left * lanes >= open->count - open->position ? left : left - left % 2;
 }
 
-/* Returns whether queue `k` of an operation has what that takes of it at once. */
+/* Returns true if queue `k` of an operation has what that takes of it at once. */
 bool has_elements(struct core *core, const struct open *open, int k) {
     if (open->steps[k] <= 1) {
         return inputs_of(open->pe)[open->queue[k]].first != NULL && (open->pairs == 0 || ready_time(open, k) < NEVER);
@@ -336,7 +336,7 @@ int64_t elements_in_time(struct core *core, struct open *open, struct run **runs
     return count / lanes > 1 ? count / lanes : 1;
 }
 
-/* Returns whether an operation has ended that lacks something in a FIFO; else it waits, or looks later. */
+/* Returns true if an operation has ended that lacks something in a FIFO; else it waits, or looks later. */
 bool ends_without_elements(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     cycle begin = open->time;

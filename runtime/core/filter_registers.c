@@ -3,7 +3,7 @@
 
 enum { FILTER_WORDS = 4 };
 
-/* Returns whether a filter has a register. */
+/* Returns true if a filter has a register. */
 bool is_of_filter(const struct core *core, uint32_t address) {
     const struct registers_input *registers = &core->registers;
     return address >= registers->filters && address - registers->filters < FILTER_WORDS * registers->filter_count;

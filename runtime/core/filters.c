@@ -60,7 +60,7 @@ void filter_count(struct filter *filter, bool control, uint32_t count) {
     }
 }
 
-/* Returns whether the first wavelet passes, and stores of how many, from the first on, the same is true. */
+/* Returns true if the first wavelet passes, and stores of how many, from the first on, the same is true. */
 bool filter_first(const struct filter *filter, const uint32_t *words, bool control, uint32_t *count) {
     struct filter trial = *filter;
     bool verdict = passes(&trial, words[0], control);

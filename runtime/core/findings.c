@@ -10,7 +10,7 @@ static struct finding make(const struct core *core, const struct pe *pe, uint32_
     return finding;
 }
 
-/* Returns whether a finding comes before another: by cycle and PE, and of one PE in one cycle by what it says. */
+/* Returns true if a finding comes before another: by cycle and PE, and of one PE in one cycle by what it says. */
 bool is_before(const struct finding *a, const struct finding *b) {
     if (a->cycle != b->cycle) {
         return a->cycle < b->cycle;

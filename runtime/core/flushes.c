@@ -64,7 +64,7 @@ static int64_t wavelets_in(const struct pe *pe, uint32_t id, cycle now, int64_t 
     return count;
 }
 
-/* Returns whether no wavelet is in the queues of an id; of output queues, whether no operation sends. */
+/* Returns true if no wavelet is in the queues of an id; of output queues, if no operation sends. */
 static bool is_empty(struct pe *pe, bool output, uint32_t id, cycle now) {
     int64_t room;
     if (!output) {

@@ -244,7 +244,7 @@ static void find_targets(const struct use *use, uint8_t *is_target) {
     }
 }
 
-/* Returns whether an instruction leaves registers as they are, goes on at the next, and never has its task wait. */
+/* Returns true if an instruction leaves registers as they are, goes on at the next, and never has its task wait. */
 static bool is_between(const struct instruction *instruction) {
     switch (instruction->op) {
     case I_tick:
@@ -309,7 +309,7 @@ static void find_reads(const struct core *core, const struct use *use, uint32_t 
     }
 }
 
-/* Notes the descriptors of the frame that an instruction reads, but for operands that `held` takes out of registers. */
+/* Notes the descriptors of the frame that an instruction reads, but for operands that `held` reads from registers itself. */
 static void note_readers(const struct instruction *instruction, const struct held *held, uint8_t *is_read) {
     uint16_t named[MAX_OPERANDS] = {instruction->a};
     int count = 1;

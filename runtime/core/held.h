@@ -5,7 +5,7 @@
 #include "machine.h"
 
 /* An operation in memory that takes operands out of the registers: the instructions before it that read these leave them
- * there. An operand is so many bytes behind the first data structure register, the first register of the frame, or 0. */
+ * there. An operand has an offset in bytes from the first data structure register, the first register of the frame, or 0. */
 struct held_place {
     uint64_t offset;
     uint64_t in_registers, in_frame; /* all bits set, or 0 */

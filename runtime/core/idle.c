@@ -2,7 +2,7 @@
 #include "machine.h"
 #include "partitions.h"
 
-/* Returns whether a partition has nothing open or on its way. */
+/* Returns true if a partition has nothing open or on its way. */
 static bool pools_are_clear(const struct core *core) {
     const struct pool *pools[] = {&core->opens, &core->runs, &core->send_pool, &core->arrivals, &core->multicasts};
     for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {

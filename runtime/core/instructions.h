@@ -7,7 +7,7 @@
 struct access {
     uint32_t base, bytes, buffer; /* `bytes` is the size of an element */
     uint8_t kind, rank, flags;
-    uint8_t is_static; /* it is at `base` always */
+    uint8_t is_static; /* its address is always `base` */
     const struct access_dim_row *dims;
 };
 
@@ -45,7 +45,7 @@ struct instruction {
 /* Returns the source place of a move that is an instruction of its own. */
 static inline uint32_t source_of_move(const struct instruction *move) { return move->a | (uint32_t)move->c << 16; }
 
-/* A task that an instruction activates, unblocks or blocks, so many cycles behind the begin of its use */
+/* A task that an instruction activates, unblocks or blocks, and the cycles from the begin of its use until then */
 struct signal {
     uint16_t op, task;
     int16_t place; /* of what is known of the completions that do the same, or -1 */
@@ -54,7 +54,7 @@ struct signal {
 };
 
 /* What a local task does that has two signals alone: it blocks itself, and activates another that no completion
- * activates. Cycles count from when it is picked; records are so many bytes behind the PE. */
+ * activates. Cycles count from when it is picked; offsets of records are in bytes from the PE. */
 struct relay {
     uint32_t next;     /* the state of the other */
     uint32_t unblocks; /* what is known of the completions that unblock it; 0: this is none of these tasks */

@@ -195,7 +195,7 @@ static inline double significand(double value) {
         }                                                                                                              \
     }
 
-/* The pairs. The first source is no scalar, the second of three neither; with any other choice the walk does it. Blocks are
+/* The pairs. The first source is not a scalar, nor is the second of three; with any other choice the walk does it. Blocks are
  * computed whole, and the elements between keep what they have. What does not fill a block ends with the last element: no
  * byte behind that is touched. */
 

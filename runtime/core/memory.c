@@ -82,14 +82,14 @@ static bool reaches_only(const struct descriptor *walk, int64_t start, int64_t e
     return walk->address + lowest / 2 >= start && walk->address + highest / 2 + width <= end;
 }
 
-/* Returns whether all of a walk is in the variable that it is over. */
+/* Returns true if all of a walk is in the variable that it is over. */
 bool is_inside(const struct core *core, const struct pe *pe, const struct descriptor *walk) {
     int64_t start, end;
     find_variable(core, pe->class, walk, &start, &end);
     return reaches_only(walk, start, end);
 }
 
-/* Returns whether elements `low` up to `high` of a walk are in memory; leaves a finding if they are not, if they leave
+/* Returns true if elements `low` up to `high` of a walk are in memory; leaves a finding if they are not, if they leave
  * the variable that the walk is over (DSD-171), and if elements of 32 bits are at odd words. */
 bool check_walk(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
                 const struct descriptor *walk, int64_t low, int64_t high) {

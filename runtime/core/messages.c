@@ -1,7 +1,7 @@
 /* Message networks: a message travels as a worm, and takes each link of its way for the whole message.
  *
  * Where a link is taken the head waits, and the worm with it, in the order of arrival. A worm has a clock of its own,
- * which stands still while the worm does: what happens to it follows from when its head comes to its links, and its lag is
+ * which stalls while the worm does: what happens to it follows from when its head comes to its links, and its lag is
  * all that it has waited. Its wavelets are given to the receiver's queue at once, with the times at which they come if
  * nothing holds them back; what takes them later makes room. runtime/reference/messages.py says the same, and says more.
  */
@@ -50,7 +50,7 @@ static cycle next_event(const struct worm *worm, int *kind, uint32_t *leg) {
 /* What a PE that picks a task sends because of it comes no earlier than this much later. */
 static cycle ahead(const struct core *core) { return core->timing.inject - 1; }
 
-/* Orders what happens next to a worm, unless it stands still. */
+/* Orders what happens next to a worm, unless it stalls. */
 static void plan(struct core *core, struct worm *worm) {
     int kind;
     uint32_t number;
@@ -121,7 +121,7 @@ static void reach(struct core *core, struct worm *worm) {
     cycle at = worm->way[worm->legs - 1].head, first = when(worm, at) + core->timing.ramp;
     worm->is_delivered = true;
     inbox->given += 1 + count;
-    /* It stands still at the first wavelet that finds no room. */
+    /* It stalls at the first wavelet that finds no room. */
     cycle fits = fit < IN_FRONT ? fit + 1 : IN_FRONT + (fit - 1) * worm->rate;
     fits = fits < 1 ? 1 : fits;
     worm->stops = at + (fits < last_of(worm) ? fits : last_of(worm));

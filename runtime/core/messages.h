@@ -28,7 +28,7 @@ struct worm {
     struct send *send; /* that ends when it has left; may be NULL */
     cycle start, rate;
     cycle lag;   /* what it has waited for links */
-    cycle stops; /* when it stands still, because its receiver's queue is full */
+    cycle stops; /* when it stalls, because its receiver's queue is full */
     cycle pause; /* for how long, if that `is_known` */
     uint32_t source, target, header, count, where;
     uint32_t legs, heads, releases; /* its links; those that its head has come to, and its end has left */

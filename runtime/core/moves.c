@@ -345,7 +345,7 @@ static inline bool move_now(struct core *core, const struct pe *from, const stru
     return true;
 }
 
-/* Leaves elements in a queue that has nothing, and notes when their credits are back in `times`; returns whether the send
+/* Leaves elements in a queue that has nothing, and notes when their credits are back in `times`; returns true if the send
  * has to wait for room. */
 static inline bool leave_in_short(struct core *core, struct pe *pe, const struct instruction *by,
                                   const struct output *output, const uint8_t *at, uint32_t count,

@@ -57,7 +57,7 @@ int zeroed_operand(const struct operation *operation, const struct descriptor *s
     return !is_run ? 0 : stream->flags & ZERO_FIRST || operation->sources == 1 ? 1 : 2;
 }
 
-/* Returns whether what an operation takes and gives is what its kernel does, and no walk is too long; else leaves a
+/* Returns true if what an operation takes and gives is what its kernel does, and no walk is too long; else leaves a
  * finding. What a register holds packs values of 16 bits alone. `instruction` is the number of the one that is at work. */
 bool fits(struct core *core, struct pe *pe, const struct operation *operation, uint32_t where,
           struct operand_state *operands, uint32_t instruction) {
@@ -517,7 +517,7 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
     return has_failed(core) ? WENT_WRONG : how;
 }
 
-/* Returns whether an operation is to be issued behind all that happens earlier, and some of that may be open: its
+/* Returns true if an operation is to be issued behind all that happens earlier, and some of that may be open: its
  * wavelets come behind those of a use of the queue before it, and what is under way then decides if it can be held back. */
 static bool has_to_be_in_order(const struct core *core, const struct pe *pe, const struct operation *operation,
                                const struct descriptor *destination, bool receives, cycle now) {

@@ -10,7 +10,7 @@ struct price {
     uint8_t shift; /* 2 to this is `denominator`; NO_SHIFT if none is */
 };
 
-/* What the end of an operation changes, unless a control wavelet ends it. Records are so many bytes behind the PE. */
+/* What the end of an operation changes, unless a control wavelet ends it. Offsets of records are in bytes from the PE. */
 struct completion {
     uint64_t bit;   /* of the task, in masks */
     uint32_t known; /* of the completions that do the same to the task; 0: it changes none */
@@ -42,8 +42,8 @@ struct operation {
 };
 enum { NO_TASK = 0xFFFF, NO_SHIFT = 0xFF };
 
-/* An operation as the code of a use applies it. Its operands are descriptors or, in registers, numbers; those of the
- * frame are so many bytes behind its first register, the others are at an address. */
+/* An operation as the code of a use applies it. Its operands are descriptors or, in registers, numbers; those in
+ * the frame have an offset in bytes from its first register, the others an address. */
 struct operand_place {
     uint64_t offset;
     uint64_t in_frame; /* all bits set, or 0 */

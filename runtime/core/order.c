@@ -139,7 +139,7 @@ static uint32_t first_ready(const struct pe *pe, cycle *time) {
     return best;
 }
 
-/* Returns whether wavelets that are still to come may start a data task before what it is known to be. */
+/* Returns true if wavelets that are still to come may start a data task before what it is known to be. */
 static bool may_arrive(const struct pe *pe, uint32_t task) {
     const struct task *row = &pe->class->tasks[task];
     const struct queue *queue = &pe->class->queues[row->queue];
@@ -149,7 +149,7 @@ static bool may_arrive(const struct pe *pe, uint32_t task) {
     return queue->senders > 1 || row->type == LISTENER || inputs_of(pe)[row->queue].first == NULL;
 }
 
-/* Returns whether the end of something open may activate a task, or unblock it. */
+/* Returns true if the end of something open may activate a task, or unblock it. */
 static inline bool may_be_activated(const struct pe *pe, uint32_t task) {
     const struct activations *state = activations_of(pe, task);
     return state != NULL && state->may > 0;
@@ -160,7 +160,7 @@ static inline bool may_be_unblocked(const struct pe *pe, uint32_t task) {
     return state != NULL && state->may > 0;
 }
 
-/* Returns whether a task may become ready before the one that is ready first, at `time`, or in that cycle and be picked
+/* Returns true if a task may become ready before the one that is ready first, at `time`, or in that cycle and be picked
  * instead: whether something open, or a wavelet, can give it all that it lacks. */
 static inline bool may_precede(const struct pe *pe, uint32_t task, uint32_t best, cycle time, bool is_data) {
     const struct task_state *state = &pe->tasks[task];
@@ -175,7 +175,7 @@ static inline bool may_precede(const struct pe *pe, uint32_t task, uint32_t best
     return activated || may_be_activated(pe, task) || (is_data && may_arrive(pe, task));
 }
 
-/* Returns whether no task, of those in `masked` and those that are no bits, may precede the one that is ready first. */
+/* Returns true if no task, of those in `masked` and those that are no bits, may precede the one that is ready first. */
 static SELDOM bool none_precedes(const struct pe *pe, uint64_t masked, uint32_t best, cycle time) {
     const struct class *class = pe->class;
     for (uint64_t left = masked; left != 0; left &= left - 1) {
@@ -193,7 +193,7 @@ static SELDOM bool none_precedes(const struct pe *pe, uint64_t masked, uint32_t 
     return true;
 }
 
-/* Returns whether no task can become ready before the one that is ready first, at `time`, or be picked instead. */
+/* Returns true if no task can become ready before the one that is ready first, at `time`, or be picked instead. */
 static inline bool is_certain(const struct pe *pe, uint32_t best, cycle time) {
     const struct class *class = pe->class;
     uint64_t candidates = pe->active | pe->may_activate | class->data_tasks;
@@ -341,7 +341,7 @@ static inline int start(struct core *core, struct pe *pe, uint32_t number, cycle
     return run_task(core, pe, number, begin, type == LOCAL_TASK ? NULL : &nothing);
 }
 
-/* Handles how the interpreter has left a PE; returns whether it may go on. */
+/* Handles how the interpreter has left a PE; returns true if it may go on. */
 static bool left(struct core *core, struct pe *pe, int how) {
     if (how == PAUSED) {
         return false;
@@ -577,7 +577,7 @@ static void visit(struct core *core, struct pe *pe) {
     }
 }
 
-/* Returns whether a partition cannot go on before the core has returned to its host. */
+/* Returns true if a partition cannot go on before the core has returned to its host. */
 static bool has_to_stop(const struct core *core) {
     return core->running != NULL || core->moves == 0;
 }
@@ -677,7 +677,7 @@ static uint64_t count_picks(const struct core *core, uint64_t from, cycle time, 
     return count;
 }
 
-/* Returns whether at least so many PEs are to pick at a time, and nothing else happens before. */
+/* Returns true if at least so many PEs are to pick at a time, and nothing else happens before. */
 bool has_picks(const struct core *core, cycle time, uint64_t least) {
     return count_picks(core, 0, time, least) >= least;
 }

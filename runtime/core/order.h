@@ -16,7 +16,7 @@ bool runs_are_due(const struct core *core);
 void set_without_memory(struct core *core, jmp_buf *end);
 /* The core of the partition of a PE */
 static inline struct core *core_of(const struct core *core, const struct pe *pe) { return core->tiles[pe->tile].core; }
-/* Returns whether something that comes to a PE has to wait until no other partition is at work: what follows from it may
+/* Returns true if something that comes to a PE has to wait until no other partition is at work: what follows from it may
  * change PEs of other partitions. */
 static inline bool has_to_wait(const struct core *core, const struct pe *pe) {
     return core->is_parallel && core->tiles[pe->tile].is_border;
@@ -24,7 +24,7 @@ static inline bool has_to_wait(const struct core *core, const struct pe *pe) {
 
 /* epochs.c */
 void wait_for_epoch(struct core *core, struct pe *pe, cycle time);
-/* Returns whether the PE at work has taken as many steps as it may: `pause` says where they end, or the budget does. */
+/* Returns true if the PE at work has taken as many steps as it may: `pause` says where they end, or the budget does. */
 static inline bool is_beyond_limit(const struct core *core) {
     return core->steps_left != NULL && core->steps < core->budget;
 }

@@ -51,7 +51,7 @@ struct pe {
     struct task_state tasks[];
 };
 _Static_assert(offsetof(struct pe, later) == LINE && sizeof(struct pe) <= 2 * LINE, "the hot record of a PE");
-/* What a PE has besides, behind its tasks: so many bytes behind it */
+/* Offsets in bytes, from a PE, of what it has behind its tasks */
 struct parts {
     uint32_t activations, unblockings; /* by the places of the tasks among those that have some */
     uint32_t outputs;                  /* output queues */

@@ -1,4 +1,4 @@
-/* Records and blocks of words that are taken and given back, and other allocations: pools.c */
+/* Allocation: pools of records, blocks of words by size, and other memory: pools.c */
 #ifndef LOOM_POOLS_H
 #define LOOM_POOLS_H
 
@@ -22,7 +22,7 @@ static inline void pool_give(struct pool *pool, void *item) {
     pool->live--;
 }
 void *core_allocate(struct core *core, uint64_t count, uint64_t size); /* zeros */
-void *allocate_large(struct core *core, uint64_t bytes); /* zeros from a line of the cache on; in large pages where there are */
+void *allocate_large(struct core *core, uint64_t bytes); /* zeros from a cache line on; in large pages where there are */
 void give_back(void);
 void grow(struct core *core, void **array, uint64_t *room, uint64_t wanted, uint64_t size);
 struct payload *payload_make(struct core *core, uint32_t class);

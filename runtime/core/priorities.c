@@ -159,12 +159,12 @@ static struct turn *make_turn(struct core *core, struct pe *pe, uint8_t level) {
     return turn;
 }
 
-/* Returns whether nothing that a PE does can hold an operation back. */
+/* Returns true if nothing that a PE does can hold an operation back. */
 bool is_never_held(const struct pe *pe, const struct operation *operation) {
     return pe->class->levels == 0 || pe->class->levels >> (level_of(pe, operation) + 1) == 0;
 }
 
-/* Returns whether operations that are not done yet, as far as is known, may hold back one for which its task waits. */
+/* Returns true if operations that are not done yet, as far as is known, may hold back one for which its task waits. */
 bool may_be_held(const struct pe *pe, const struct operation *operation) {
     if (operation->is_async) {
         return false;
@@ -178,7 +178,7 @@ bool may_be_held(const struct pe *pe, const struct operation *operation) {
     return false;
 }
 
-/* Returns whether something can hold back an operation that is issued at a time. While a task waits for its operation it
+/* Returns true if something can hold back an operation that is issued at a time. While a task waits for its operation it
  * issues no other, so that what can hold that back has been issued. */
 static bool can_be_held(const struct pe *pe, const struct operation *operation, cycle time) {
     const struct datapath *datapath = datapath_of(pe);
@@ -197,7 +197,7 @@ static bool can_be_held(const struct pe *pe, const struct operation *operation, 
     return false;
 }
 
-/* Returns whether operations of a PE that can be held back are under way. */
+/* Returns true if operations of a PE that can be held back are under way. */
 bool has_turns(const struct pe *pe) { return pe->class->levels != 0 && datapath_of(pe)->turns > 0; }
 
 static void begin(struct pe *pe, uint8_t level, bool is_turn) {
@@ -352,7 +352,7 @@ static void send_one(struct core *core, struct turn *turn, cycle time) {
     send_accepted(core, send, done);
 }
 
-/* Returns whether a send takes turns, from when it begins on, or is handed over at once. */
+/* Returns true if a send takes turns, from when it begins on, or is handed over at once. */
 bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *operation, cycle issued, cycle begins,
                     cycle rate, int64_t count, const struct queue *queue) {
     if (queue->network == 0 && can_be_held(pe, operation, issued)) {

@@ -161,7 +161,7 @@ static void take_next(struct core *core, struct open *open, struct run **runs, i
     }
 }
 
-/* Lets an operation take what is queued; returns whether it has done its last element. */
+/* Lets an operation take what is queued; returns true if it has done its last element. */
 static bool proceed(struct core *core, struct open *open) {
     struct pe *pe = open->pe;
     if (open->turn != NULL && open->position < open->count && !open->has_failed) {
@@ -312,7 +312,7 @@ void deliver(struct core *core) {
     }
 }
 
-/* Delivers what has come to the border of a partition while others were at work, and what its own parts have left. */
+/* Delivers the wavelets at the border of a partition while others were at work, and what its own parts have left. */
 void deliver_at_border(struct core *core) {
     assert(!core->at_work && !core->is_parallel);
     core->at_work = true;

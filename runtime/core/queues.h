@@ -17,7 +17,7 @@ struct short_move {
     const struct instruction *by; /* that has issued it */
 };
 
-/* What is in an input queue: a line of the cache, of which a send or a receive touches nothing else of it. As long as
+/* What is in an input queue: a cache line, of which a send or a receive touches nothing else of it. As long as
  * nothing but short moves needs to know of its way, that has no record: what has been taken last is here then, and the
  * rest is known from the move. */
 struct input {
@@ -37,9 +37,9 @@ struct input {
     };
     uint16_t task; /* of the class of the PE that has issued it, or NO_TASK */
     uint8_t form;  /* of what is in the queue */
-    bool is_loud;  /* something is to be told of the PE's use of the queue */
+    bool is_loud;  /* the PE's use of the queue is to be reported */
 };
-_Static_assert(sizeof(struct input) == LINE, "a line of the cache");
+_Static_assert(sizeof(struct input) == LINE, "a cache line");
 /* The last is of a send that waits for room; that of others that are handed over has ended. */
 enum { SPELLED_OUT, SHORT_RECEIVE, SHORT_WAVELETS, SHORT_SEND };
 

@@ -31,7 +31,7 @@ static bool is_queue(const struct use *use, uint16_t named) {
 static short_way walks, one_source, two_sources, source_and_number, three_sources, two_sources_and_number;
 static short_way fixed_source, fixed_sources, fixed_source_and_number, fixed_three_sources, fixed_sources_and_number;
 
-/* Notes where the operands of an operation begin if the code says it, and returns whether their elements are side by
+/* Notes where the operands of an operation begin if the code says it, and returns true if their elements are side by
  * side, and those of different operands apart. */
 static bool note_fixed(struct application *application, const struct operation *operation, int vectors) {
     uint32_t count = UINT32_MAX;
@@ -112,7 +112,7 @@ void prepare_application(struct application *application, const struct operation
     application->form = form_of(application, operation, use, named);
 }
 
-/* Returns whether `count` elements of a source share no memory with the destination, but element for element. */
+/* Returns true if `count` elements of a source share no memory with the destination, but element for element. */
 static inline bool is_apart(const uint8_t *at, ptrdiff_t step, const uint8_t *to, ptrdiff_t to_step, uint32_t count) {
     return (at == to && step == to_step) || at >= to + count * to_step || to >= at + count * step;
 }
@@ -474,7 +474,7 @@ bool is_within_buffer(const struct core *core, const struct descriptor *walk) {
            first + walk->highest + width <= (int64_t)bounds->words;
 }
 
-/* Returns whether an operand is a walk inside its buffer, of elements as wide as those of the operation. */
+/* Returns true if an operand is a walk inside its buffer, of elements as wide as those of the operation. */
 static inline bool is_plain_walk(const struct application *application, const struct descriptor *stream, int k) {
     return stream->plain == application->plain[k] ||
            (stream->plain >= PLAIN_WALK && (kind_bytes(stream->kind) == 4) == (application->operation->kernel->size[k] == 4));

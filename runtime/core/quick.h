@@ -18,12 +18,12 @@ static inline void use_until(struct pe *pe, uint32_t place, const struct operati
     *resource_of(pe, place) = (struct resource){.ends = end, .user = user_of(pe, operation)};
 }
 
-/* Returns whether nothing is to be told of a PE's use of a queue. */
+/* Returns true if nothing of a PE's use of a queue is to be reported. */
 static inline bool is_quiet(const struct queue *queue, uint32_t unit) {
     return queue->is_uniform || (queue->flags[unit] == 0 && !(queue->is_colorless && queue->colors[unit] < 0));
 }
 
-/* Returns whether each of the sources begins where the destination does, or at least so many bytes before or behind. */
+/* Returns true if each of the sources begins where the destination does, or at least that many bytes before or behind. */
 static inline bool are_apart(uint8_t *const *at, int sources, uint64_t bytes) {
     for (int k = 1; k <= sources; k++) {
         uint64_t behind = (uint64_t)(at[k] - at[0]);

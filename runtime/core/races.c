@@ -282,7 +282,7 @@ static void meet(struct core *core, struct pe *pe, const struct flight *flight, 
     }
 }
 
-/* Returns whether words may be among those of operations in flight, one of the two of which writes. */
+/* Returns true if words may be among those of operations in flight, one of the two of which writes. */
 static inline bool may_meet(const struct pe_races *here, int32_t low, int32_t high, bool writes) {
     return writes ? low < here->high && here->low < high : low < here->written_high && here->written_low < high;
 }
@@ -782,7 +782,7 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
     }
 }
 
-/* Returns whether an operation in memory may touch words of one in flight, one of which writes. */
+/* Returns true if an operation in memory may touch words of one in flight, one of which writes. */
 static bool may_meet_any(const struct pe_races *here, const struct application *application, int64_t *registers) {
     for (int k = 0; k <= application->operation->sources; k++) {
         const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, k);
@@ -853,7 +853,7 @@ void check_move(struct core *core, struct pe *pe, const struct application *appl
     }
 }
 
-/* Returns whether nothing is to be told of words that an operation in memory touches, but of those that it writes. */
+/* Returns true if nothing is to be reported of words that an operation in memory touches, but of those that it writes. */
 static bool is_clear(const struct pe_races *here, int64_t low, int64_t high, bool writes, cycle now) {
     if (!writes && *here->left > 0 && first_unwritten(here, low, high) >= 0) {
         return false;

@@ -55,7 +55,7 @@ enum { OWN_FLIGHTS = 8, SEEN = 16, NO_QUEUE = 0xFFFF };
 
 /* What is in flight on a PE. `joins` counts what the main thread of tasks may have learnt from outside: of starts of tasks
  * that wavelets, completions and hosts cause, and of ends of operations that take wavelets and that tasks wait for. Those
- * that are over, as the tasks may know, are left in the list until it is looked at. The first line of the cache is all
+ * that are over, as the tasks may know, are left in the list until it is looked at. The first cache line is all
  * that most accesses need. */
 struct pe_races {
     int32_t low, high;                 /* what is in flight uses no words but those between these */
@@ -116,7 +116,7 @@ static inline void forget_bounds(struct pe_races *here) {
     here->high = here->written_high = INT32_MIN;
 }
 
-/* Returns whether an element that scalar code reads or writes has to be looked at. */
+/* Returns true if an element that scalar code reads or writes has to be looked at. */
 static inline bool is_watched(const struct pe_races *here, int64_t low, int64_t high) {
     return (low < here->high && here->low < high) || (low < here->marked_high && here->marked_low < high);
 }

@@ -3,7 +3,7 @@
  * a line, a first time and a rate: the largest is found first, and then for how many wavelets it is the largest. */
 #include "machine.h"
 
-/* Considers a way; returns whether there is room. */
+/* Considers a way; returns true if there is room. */
 bool consider_path(struct room *room, struct path *path) {
     struct takes credits;
     next_credits(path, &credits);
@@ -52,7 +52,7 @@ void find_room(struct core *core, const struct pe *pe, const struct queue *queue
     }
 }
 
-/* Returns whether some way of a queue may be full. */
+/* Returns true if some way of a queue may be full. */
 bool has_full_ways(const struct core *core, const struct pe *pe, const struct queue *queue) {
     uint32_t list = queue->ways[pe->unit];
     for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
@@ -63,7 +63,7 @@ bool has_full_ways(const struct core *core, const struct pe *pe, const struct qu
     return has_switches(core, queue->colors[pe->unit]);
 }
 
-/* Returns whether there is room for some wavelets on all ways, and no credit for them comes after `first`. */
+/* Returns true if there is room for some wavelets on all ways, and no credit for them comes after `first`. */
 bool has_room(struct core *core, const struct pe *pe, const struct queue *queue, uint32_t count, cycle first) {
     uint32_t list = queue->ways[pe->unit];
     for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
@@ -81,7 +81,7 @@ bool has_room(struct core *core, const struct pe *pe, const struct queue *queue,
     return true;
 }
 
-/* Considers the credits for the next wavelets of a way that leave at once, one every `rate` cycles; returns whether there is
+/* Considers the credits for the next wavelets of a way that leave at once, one every `rate` cycles; returns true if there is
  * room for all. */
 static bool consider_at_once(struct room *room, struct path *path, uint32_t wanted, cycle rate) {
     if (path->pending + wanted > path->capacity) {

@@ -40,7 +40,7 @@ struct router *router_at(struct core *core, struct switched *color, uint32_t pe)
     return router;
 }
 
-/* Returns whether the router of a color takes what comes to a port of a PE on the color that it swaps with. */
+/* Returns true if the router of a color takes what comes to a port of a PE on the color that it swaps with. */
 static bool swaps(const struct switched *color, uint32_t pe, int port) {
     return color->row.swap != NULL && color->row.swap[pe] >> port & 1;
 }
@@ -69,7 +69,7 @@ uint32_t need_takers(struct core *core, struct switched *color, uint32_t pe, int
     return count;
 }
 
-/* Returns whether a switch has a position. */
+/* Returns true if a switch has a position. */
 static bool has_position(const struct core *core, const struct router *router, uint8_t position) {
     if (position == 0 || position >= POSITIONS) {
         return position == 0;
@@ -146,7 +146,7 @@ uint32_t find_outlets(struct core *core, struct router *router, uint8_t outputs)
     return found;
 }
 
-/* Returns whether a color, by its row or -1, has a switch somewhere. */
+/* Returns true if a color, by its row or -1, has a switch somewhere. */
 bool has_switches(const struct core *core, int32_t color) {
     return core->switches != NULL && color >= 0 && core->switches->by_color[color] != NULL;
 }

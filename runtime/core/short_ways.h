@@ -25,7 +25,7 @@ void prepare_moves(struct core *core);
 /* Return when the task goes on, or, less than 0, how they leave it: -NOT_QUICK, -WAITS or -WENT_WRONG. */
 cycle send_move(struct core *core, struct pe *pe, const struct instruction *by, int64_t *registers, cycle issued);
 cycle receive_move(struct core *core, struct pe *pe, const struct instruction *by, int64_t *registers, cycle issued);
-/* short_moves.c: has what waits in an input queue be records that all can work on */
+/* short_moves.c: turns what waits in an input queue into the records that all code works on */
 void spell_input(struct core *core, struct pe *pe, uint32_t place);
 void spell_all(struct core *core);
 static inline void spell_out(struct core *core, struct pe *pe, uint32_t place) {

@@ -65,10 +65,10 @@ struct core {
     struct bounds *bounds; /* of each buffer */
     int64_t *prices;
     int64_t *numbers;
-    bool is_observed; /* more is to be told of operations than what they do: none takes a short way */
+    bool is_observed; /* more is recorded of operations than what they do: none takes a short way */
     bool is_strict;   /* PEs go on in the order of time: of messages, or as programs may change routes */
     bool runs_signals; /* tasks that have nothing but signals are run apart from the others */
-    bool tells_tasks; /* more is to be told of tasks than what they do */
+    bool tells_tasks; /* more is recorded of tasks than what they do */
     const struct trap *trap_rows;
     bool watches; /* some PEs may unmask exceptions */
     uint64_t step_limit;
@@ -125,13 +125,13 @@ struct core {
     uint64_t block_count, block_room;
     struct early *early, **early_end;
 
-    /* What is counted and told */
+    /* What is counted and reported */
     uint64_t steps, budget, pause, wavelets, task_runs, certain, ordered;
     cycle latest, last_clock; /* ends of operations, and of tasks */
     struct finding error;      /* the first so far */
     bool is_failing;           /* the task or operation at work has met one */
     cycle at;                  /* when what is at work happens, of operations that take elements; else -1 */
-    struct finding *warnings;  /* that are not told yet */
+    struct finding *warnings;  /* that are not reported yet */
     uint64_t warning_count, warning_room;
     uint32_t unplaced_warnings; /* of these */
     uint32_t last_unplaced;     /* the last of these, if there is no room for more */
@@ -170,7 +170,7 @@ static inline uint32_t running_task(const struct pe *pe) {
     return pe->task == NO_TASK ? NO_ROW : pe->class->tasks[pe->task].number;
 }
 
-/* Returns whether the task or operation at work has met an error, which others have not. */
+/* Returns true if the task or operation at work has met an error, which others have not. */
 static inline bool has_failed(const struct core *core) { return core->is_failing; }
 
 #endif

@@ -196,7 +196,7 @@ static void hop(struct core *core, struct router *router, int port, int out, con
     }
 }
 
-/* Returns whether a router takes the first command off a control wavelet that passes. */
+/* Returns true if a router takes the first command off a control wavelet that passes. */
 static bool pops(const struct core *core, const struct router *router, uint32_t code) {
     uint8_t mode = router->own != NULL ? router->own->pop_mode : router->color->row.pop_mode[router->pe];
     bool moves = code == ADVANCE && following(core, router) != router->position;
@@ -209,7 +209,7 @@ static uint8_t sent_ports(const struct core *core, const struct router *router) 
                                : of_position(core, router, router->color->row.transmit);
 }
 
-/* Returns whether a router sends data, or a control wavelet, down its ramp, as far as a filter lets it pass. */
+/* Returns true if a router sends data, or a control wavelet, down its ramp, as far as a filter lets it pass. */
 static bool comes_to_ramp(const struct core *core, const struct router *router, const struct passage *run) {
     bool ignored = run->control && *run->words >> (COMMANDS_SHIFT + COMMAND_BITS - 1) & 1;
     return sent_ports(core, router) >> RAMP & 1 && !ignored;

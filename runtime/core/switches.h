@@ -31,7 +31,7 @@ struct passage {
     cycle first;
     uint32_t rate, count, hops;
     uint8_t port, control;
-    uint8_t is_marker; /* it is no wavelet, but moves the switch of the sender's router on */
+    uint8_t is_marker; /* it is not a wavelet, but moves the switch of the sender's router on */
 };
 
 /* What programs have made of the route of a color that changes, and its teardown phase; ports of all positions */
@@ -81,7 +81,7 @@ struct switches {
     uint32_t count;
     struct switched **by_color; /* by row of the colors, NULL where wavelets have static ways */
     struct pool routers, passages, own_routes;
-    uint32_t *torn_down; /* of each PE: colors that have been torn down since it was told, as bits; NULL if none changes */
+    uint32_t *torn_down; /* of each PE: colors that have been torn down since its PE was told, as bits; NULL if none changes */
     struct path **outlets; /* room for the ways that lead on from a router */
     struct passage *fresh, *last_fresh;
     struct router **stirred; /* routers whose switches have moved while something waited */
@@ -112,7 +112,7 @@ static inline bool takes(const struct core *core, const struct router *router, i
     return taken_ports(core, router) >> port & 1;
 }
 
-/* Returns whether wavelets that come to a port have to wait, for the switch, for their time, or for room. */
+/* Returns true if wavelets that come to a port have to wait, for the switch, for their time, or for room. */
 static inline bool holds(const struct core *core, const struct router *router, int port) {
     return router->is_crowded || router->is_full || !takes(core, router, port);
 }

@@ -1,7 +1,7 @@
 /* Taking: operations advance by wavelets of their queues, or by elements of FIFOs and places in them. */
 #include "priorities.h"
 
-/* Returns when an operation takes a wavelet that is no element, and is there at a time. */
+/* Returns when an operation takes a wavelet that is not an element, and is there at a time. */
 static cycle time_for(const struct open *open, cycle head) {
     cycle time = head > open->time ? head : open->time;
     return open->turn != NULL && open->turn_at > time ? open->turn_at : time;
@@ -126,7 +126,7 @@ void take_header(struct core *core, struct open *open, struct run *run) {
     open->count = length;
 }
 
-/* Returns whether each element may leave a finding of its own: then they are taken one by one. */
+/* Returns true if each element may leave a finding of its own: then they are taken one by one. */
 static bool is_watched(const struct core *core, const struct open *open) {
     const struct pe *pe = open->pe;
     const struct operation *operation = open->operation;

@@ -96,11 +96,11 @@ void wait_for_path(struct core *core, struct path *full, struct multicast *multi
 void multicast_advance(struct core *core, struct multicast *multicast);
 void multicast_send(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
                     bool transforms, struct send **send);
-/* Returns whether a wavelet of a run with a payload is marked as a control wavelet. */
+/* Returns true if a wavelet of a run with a payload is marked as a control wavelet. */
 static inline bool is_marked(const struct run *run, uint32_t k) {
     return (run->payload->words[k] & CONTROL_MARK) == CONTROL_MARK;
 }
-/* Returns whether a bit of a control wavelet keeps it from the compute engine. */
+/* Returns true if a bit of a control wavelet keeps it from the compute engine. */
 static inline bool is_ignored(const struct run *run, uint32_t k) {
     return run->control && run->payload->words[k] >> 24 & 1;
 }
@@ -126,7 +126,7 @@ void admit_first(struct core *core, struct arrival *arrival);
 void deliver(struct core *core);
 void deliver_at_border(struct core *core);
 void go_on_later(struct core *core, struct arrival arrival);
-/* Lets those go on for which credits have come while no operation was at work. */
+/* Resumes operations for which credits have come while none was at work. */
 static inline void settle_credits(struct core *core) {
     if (core->arriving.count > 0 && !core->at_work) {
         core->at_work = true;
@@ -160,7 +160,7 @@ static inline int input_at(const struct open *open, uint32_t place) {
     return k;
 }
 
-/* Lets those that have to know it know that wavelets of a run are taken from the next one on, the first at a time. */
+/* Notes, for whoever sent them, that the next wavelets of a run are taken, the first at a time. */
 static inline void run_taken(struct core *core, const struct run *run, uint32_t count, cycle time, cycle rate) {
     if (run->is_piece) {
         piece_taken(core, run, run->taken, count, time, rate);

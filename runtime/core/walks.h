@@ -44,7 +44,7 @@ void set_settings(const struct tables *tables, struct operation *operation, cons
 
 /* Notes the reach of a walk whose elements are not side by side, and whether it can be PLAIN_WALK or PAIRED. */
 void note_walk(struct descriptor *walk);
-/* Returns whether all elements of such a walk are in its buffer, and none of 32 bits is at an odd word. */
+/* Returns true if all elements of such a walk are in its buffer, and none of 32 bits is at an odd word. */
 bool is_within_buffer(const struct core *core, const struct descriptor *walk);
 /* Notes that the place of a descriptor has changed, or how many elements it has. */
 static inline void note_place(const struct core *core, struct descriptor *stream) {

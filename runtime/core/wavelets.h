@@ -16,7 +16,7 @@ struct run {
     const uint8_t *at;       /* the first of all, `step` bytes before the second */
     union {
         struct path *path;   /* NULL: from a host, or of a FIFO */
-        struct piece *piece; /* if `is_piece`: what is to know of all that are taken */
+        struct piece *piece; /* if `is_piece`: its message, which follows how many are taken */
         struct entry *entry; /* if `is_entered` */
     };
     cycle first;

@@ -122,7 +122,7 @@ class Channel:
         return self.seed if self.seed else pushes // self.period - self.consumed[lane]
 
     def drain(self, member: int) -> bool:
-        """Take the outstanding credits; return whether all were there."""
+        """Take the outstanding credits; return True if all were there."""
         lanes, pushes = self.lanes_of(member, producing=True), self.acquired[member]
         wanted = {lane: self.still_to_come(lane, pushes) for lane in lanes}
         if any(self.credits[lane] < count for lane, count in wanted.items()):

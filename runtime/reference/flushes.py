@@ -59,7 +59,7 @@ def flush(machine: Machine, pe: PE, output: bool, number: int, where: int) -> No
 
 
 def look(machine: Machine, pe: PE, output: bool, number: int, cycle: int, *, others: bool) -> None:
-    """Look at a queue that is to be flushed, and again later unless it is empty; without others, when some happen."""
+    """End the flush of an empty queue, else look again at the next poll; without `others`, after the next event."""
     assert pe.teardown_task is not None
     if is_empty(machine, pe, output, number, cycle):
         pe.flushing[output] &= ~(1 << number)

@@ -124,7 +124,7 @@ class Machine:
         """All that begins up to here has happened."""
         self._warnings = FirstWarnings()
         self._warned: dict[tuple[int, ...], Finding] = {}
-        """The first warnings that are not told yet: by place, or by all that they say."""
+        """The first warnings that are not reported yet: by place, or by all that they say."""
         self._error: Any = None
         """The first error so far."""
         self._has_ended = False

@@ -5,9 +5,9 @@ travels as a worm: its head goes east or west to the receiver's column, then nor
 last the receiver's ramp, for the whole message; the others follow it one a cycle, or as slowly as the sender makes
 them. Where a link is taken the head waits, and the worm with it, in the order of arrival. Heads that arrive in one
 cycle go by the port they come in by: ramp, north, east, south, west. The receiver's queue holds a few wavelets; once it
-is full, the worm stands still until some are taken.
+is full, the worm stalls until some are taken.
 
-A worm has a clock of its own, which stands still while the worm does: what happens to it is a list of events in its own
+A worm has a clock of its own, which stalls while the worm does: what happens to it is a list of events in its own
 time, and its lag is all that it has waited. Wavelets are given to the receiver's queue at once, with the times at which
 they come if nothing holds them back; an operation or task that takes them later decides, and when it makes room the
 worm goes on.
@@ -72,7 +72,7 @@ class Worm:
     lag: int = 0
     """What it has waited for links."""
     stops: int = NEVER
-    """When it stands still, because its receiver's queue is full..."""
+    """When it stalls, because its receiver's queue is full..."""
     pause: int | None = None
     """... and for how long, None if that is not known."""
     is_planned: bool = False
@@ -241,7 +241,7 @@ class Network:
     # Time
 
     def _plan(self, worm: Worm) -> None:
-        """Order what happens next to a worm, unless it stands still."""
+        """Order what happens next to a worm, unless it stalls."""
         if worm.is_planned or not worm.events:
             return
         time, kind, number = worm.events[0]
@@ -309,7 +309,7 @@ class Network:
         first = worm.when(at) + self.machine.timing.ramp
         worm.is_delivered = True
         inbox.given += 1 + count
-        # It stands still at the first wavelet that finds no room.
+        # It stalls at the first wavelet that finds no room.
         fit = queue.room - (before - inbox.taken)
         worm.stops = at + min(worm.last, max(1, fit + 1 if fit < IN_FRONT else IN_FRONT + (fit - 1) * worm.rate))
         inbox.worm = worm

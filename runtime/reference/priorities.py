@@ -141,7 +141,7 @@ class Datapath:
             self.works[-1] = joined
 
     def look(self, time: int) -> None:
-        """Note that an operation takes an element at a time: none looks at what was before."""
+        """Note the time of the element that an operation takes: work that ended before it no longer matters."""
         self.looked = time
         self._forget(time)
 

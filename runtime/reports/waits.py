@@ -270,7 +270,7 @@ def symbol(queue: int) -> str:
 
 
 def reason(names: Names, message: Any) -> str:
-    """Return why a message of a network stands still."""
+    """Return why a message of a network stalls."""
     blocker, at = int(message["blocker"]), int(message["at"])
     reader = int(names.fabric.network_readers[int(message["network"]), blocker])
     full = f"input queue {names.queue(reader)} of {names.pe(blocker)} is full and is not read"
@@ -389,7 +389,7 @@ class _RouterEnd:
 
 
 class _MessageEnd:
-    """What a message that stands still waits for: the receiver at the head of its line."""
+    """What a message that stalls waits for: the receiver at the head of its line."""
 
     waits_for_all = True
 

@@ -28,7 +28,7 @@ class Model:
         return len(self.held) if side == "pop" else self.capacity - len(self.held)
 
     def run(self, side: str, values: list[int], count: int) -> tuple[bool, list[int]]:
-        """Push values, or pop `count`; return whether all was done, and what was popped."""
+        """Push values, or pop `count`; return True if all was done, and what was popped."""
         popped: list[int] = []
         done, other = 0, "push" if side == "pop" else "pop"
         while done < count:

@@ -139,7 +139,7 @@ class Contents:
         return ("part", found.signature, low - found.start, region.dimensions) if inside and found.signature else None
 
     def set_pitch(self, tile: Tile, rows: int) -> None:
-        """Record with how many rows the product lies that was last written to a tile."""
+        """Record the number of rows of the product that was last written to a tile."""
         region = tile.region()
         for part in reversed(self._written.get(tile.space, ())):
             if region is not None and part.start == region.low:

@@ -91,7 +91,7 @@ class Order:
         }
 
     def needs(self, wait: Await) -> tuple[int, ...]:
-        """Return the last step in each thread that a wait is behind in every order."""
+        """Return the last step of each thread that precedes a wait in every order."""
         before = {
             thread: bisect_left(changes, wait.step, key=lambda change: change.step)
             for thread, changes in self._changes.items()

@@ -1,4 +1,4 @@
-"""Padding of tiles: what lies around the valid part of the result."""
+"""Padding of tiles: what is around the valid part of the result."""
 
 from __future__ import annotations
 
