@@ -68,6 +68,16 @@ def array_at(ev: Emission, where: Address, element: Type, unit: int) -> tuple[SS
     return builder.once((base, type), lambda: wse.ViewOp(base, type)), offset
 
 
+def array_from(ev: Emission, where: Address, element: Type, unit: int) -> SSAValue:
+    """Return the memory from an address on as a memref of elements `unit` bytes wide."""
+    base, offset = array_at(ev, where, element, unit)
+    if not is_ssa(offset) and offset == 0:
+        return base
+    address = byte_address(ev, where)
+    type = array(scalar(element), (DYNAMIC_INDEX,))
+    return ev.code.once((address, type), lambda: wse.ViewOp(address, type))
+
+
 def _address_of(ev: Emission, buffer: Buffer) -> SSAValue:
     return ev.code.once(("address", buffer.symbol), lambda: wse.AddressOfOp(buffer.symbol))
 

@@ -11,7 +11,7 @@ from ..csl import syntax
 from ..dialects import dsd, wse
 from ..operations import dsd_table
 from . import emit, types
-from .addresses import array_at, byte_address
+from .addresses import array_at, array_from, byte_address
 from .conversion import extend
 from .descriptors import ELEMENTS, CircularDescriptor, FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .evaluator import Evaluator
@@ -79,7 +79,7 @@ def materialize(ev: Evaluator, data: Any, element: Type, node: syntax.Node, *, i
     if isinstance(data, FifoDescriptor):
         return builder.value(dsd.FifoOp(data.symbol, mlir))
     if isinstance(data, CircularDescriptor) and in_register:
-        base, _ = view(ev, data.address, element)
+        base = array_from(ev, data.address, element, types.size(element))
         extent = field(ev, data.extent)
         if not is_ssa(extent):
             return builder.value(dsd.CircbufOp(base, extent, wraparound=data.wraparound))

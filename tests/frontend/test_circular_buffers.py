@@ -48,6 +48,19 @@ def test_walks(csl: Csl, fields: str, elements: list[int], load: str) -> None:
     assert csl.run(text, {"out": "f16"})["out"].tolist()[: len(elements)] == elements
 
 
+def test_elements_of_the_operations_type(csl: Csl) -> None:
+    """DSD-081: the walk begins at the element that '.base_address' names, whatever the type of the elements."""
+    text = """
+    var buffer = [6]i16{ 0, 1, 2, 3, 4, 5 };
+    var out = @zeros([7]i16);
+    const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{7} -> out[i] });
+    const ring = @get_dsd(circbuf_dsd, .{ .base_address = &buffer[2], .extent = 7, .wraparound = 3 });
+    const source = @get_dsr(dsr_src1, 0);
+    fn main() void { @load_to_dsr_xdsr(source, @get_xdsr(0), ring); @mov16(all, source); }
+    """
+    assert csl.run(text, {"out": "i16"})["out"].tolist() == [2, 3, 4, 2, 3, 4, 2]
+
+
 def test_each_element_is_written_as_often_as_the_walk_comes_by(csl: Csl) -> None:
     """Access k is of element k mod wraparound."""
     text = """
