@@ -381,7 +381,7 @@ def _symbol(export: flow.ExportOp, op: flow.BufferOp | flow.FuncOp) -> ExportedS
     unsigned = export.unsigned is not None
     if isinstance(op, flow.FuncOp):
         arguments = tuple(
-            dtype_of(argument, unsigned=position in export.unsigned_positions)
+            _argument_type(argument, unsigned=position in export.unsigned_positions)
             for position, argument in enumerate(op.function_type.inputs.data)
         )
         return ExportedSymbol(name, "function", None, None, arguments)
@@ -389,6 +389,17 @@ def _symbol(export: flow.ExportOp, op: flow.BufferOp | flow.FuncOp) -> ExportedS
     dtype = dtype_of(type.get_element_type(), unsigned=unsigned)
     shape = tuple(max(extent, -1) for extent in type.get_shape())
     return ExportedSymbol(name, "buffer", dtype, shape, read_only=export.read_only is not None)
+
+
+def _argument_type(type: Attribute, *, unsigned: bool) -> np.dtype:
+    """Return the numpy type of an argument, which memory need not hold."""
+    match type:
+        case IntegerType(width=width) if width.data == 1:
+            return numpy_type("i1")
+        case IntegerType(width=width) if width.data == 64:
+            return numpy_type(f"{'u' if unsigned else 'i'}64")
+        case _:
+            return dtype_of(type, unsigned=unsigned)
 
 
 def dtype_of(type: Attribute, *, unsigned: bool = False) -> np.dtype:

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     f64,
+    i1,
     i8,
     i16,
     i32,
@@ -339,8 +340,8 @@ class ExportOp(ExportOperation):
         found = scope.find(self.symbol)
         if isinstance(found, FuncOp):
             for type in found.function_type.inputs:
-                if type not in (*ELEMENT_TYPES, i8, i64, f64):
+                if type not in (*ELEMENT_TYPES, i1, i8, i64, f64):
                     raise VerifyException(
                         f"function @{found.sym_name.data} takes {type}, which the host cannot pass; take numbers of "
-                        "type f16, bf16, f32, i8, i16, i32 or i64"
+                        "type f16, bf16, f32, i1, i8, i16, i32 or i64"
                     )

@@ -81,10 +81,6 @@ def _check_exportable(ev: Evaluator, node: syntax.Node, name: str, type: Type) -
             # A result stays on the machine; parameters come from the host.
             if not _is_number(inner):
                 ev.fail(node, f"'{name}' is exported as '{type}', but the host cannot use a '{inner}'; use numbers")
-        for inner in type.parameters:
-            if inner is types.BOOL or not _is_plain(inner):
-                remedy = "use an integer of 16 or 32 bits"
-                ev.fail(node, f"'{name}' is exported as '{type}', but the host cannot pass a '{inner}'; {remedy}")
         return
     if isinstance(type, types.Pointer):
         if types.is_comptime_only(type.target):
@@ -214,14 +210,30 @@ def _exported(ev: Evaluator, name: str, target: Place, type: Type, node: syntax.
 def _rpc(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     (argument,) = node.arguments
     pe = ev.program
-    value = ev.expr(argument)
-    if value.type is not types.DATA_TASK_ID:
-        ev.fail(argument, f"@rpc takes a 'data_task_id', not '{value.type}'")
+    if not _is_launch_color(ev, argument):
+        value = ev.expr(argument)
+        if value.type is not types.DATA_TASK_ID:
+            ev.fail(argument, f"@rpc takes a 'data_task_id', not '{value.type}'")
     if "rpc" in pe.state:
         ev.fail(node, "@rpc is called twice; a PE has one server", ev.note(*pe.state["rpc"]))
     # The host launches functions by their names; the server's task id carries nothing more.
     pe.state["rpc"] = (node, "first here", ev.source)
     return VOID
+
+
+def _is_launch_color(ev: Evaluator, argument: syntax.Expression) -> bool:
+    """Return True for the @get_data_task_id of a color where data tasks have queues, as programs for WSE-2 write it."""
+    if not isinstance(argument, syntax.Builtin) or argument.name != "get_data_task_id" or len(argument.arguments) != 1:
+        return False
+    (inner,) = argument.arguments
+    type = ev.expr(inner).type
+    if type is types.VOID:
+        ev.fail(inner, "this has no color; leave @rpc out, as the host launches exported functions by their names")
+    if type is not types.COLOR or ev.session.target.data_tasks_by_color:
+        return False
+    needed = f"on {ev.session.target.name} @get_data_task_id takes an 'input_queue'"
+    ev.warn(argument, f"{needed}; leave @rpc out, as the host launches exported functions by their names")
+    return True
 
 
 def _ids(ev: Evaluator) -> dict[str, int]:

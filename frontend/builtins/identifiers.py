@@ -81,7 +81,8 @@ def _get_data_task_id(ev: Evaluator, node: syntax.Builtin, want: Type | None) ->
     value = ev.expr(argument)
     needed = types.COLOR if ev.session.target.data_tasks_by_color else types.INPUT_QUEUE
     if value.type is not needed:
-        ev.fail(argument, f"@get_data_task_id takes a '{needed}' on {ev.session.target.name}, not '{value.type}'")
+        wanted = f"{'a' if needed is types.COLOR else 'an'} '{needed}'"
+        ev.fail(argument, f"@get_data_task_id takes {wanted} on {ev.session.target.name}, not '{value.type}'")
     return Value(types.DATA_TASK_ID, value.data)
 
 

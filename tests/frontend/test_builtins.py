@@ -217,7 +217,7 @@ def test_identifiers_of_wse3(csl: Csl) -> None:
     csl.comptime("\n".join(f"@comptime_assert({condition});" for condition in holds), arch="wse3")
     for expression, message in [
         ("@get_local_task_id(«7»)", "there is no local task id 7 on WSE-3; they are 8 to 30"),
-        ("@get_data_task_id(«@get_color(3)»)", "@get_data_task_id takes a 'input_queue' on wse3"),
+        ("@get_data_task_id(«@get_color(3)»)", "@get_data_task_id takes an 'input_queue' on wse3"),
         ("@get_output_queue(«8»)", "there is no output queue 8 on WSE-3; they are 0 to 7"),
         ("@get_ut_id(«8»)", "there is no microthread 8 on WSE-3"),
     ]:

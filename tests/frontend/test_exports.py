@@ -254,8 +254,7 @@ def test_pointers_to_integers_of_64_bits(csl: Csl, kind: str, dtype: str) -> Non
 @pytest.mark.parametrize(
     ("exported", "message"),
     [
-        ("fn(bool) void", r"the host cannot pass a 'bool'; use an integer of 16 or 32 bits"),
-        ("fn(i16, u64) void", r"the host cannot pass a 'u64'; use an integer of 16 or 32 bits"),
+        ("fn(i16, u12) void", r"the host cannot use a 'u12'; use numbers"),
         ("fn([2]i16) void", r"the host cannot use a '\[2\]i16'; use numbers"),
     ],
 )
@@ -264,6 +263,24 @@ def test_what_the_host_does_not_pass(csl: Csl, exported: str, message: str) -> N
     with pytest.raises(LoomError, match=message) as caught:
         csl.layout(text, "")
     assert "layout.csl:1:" in str(caught.value)
+
+
+def test_arguments_that_are_bools_or_have_64_bits(csl: Csl) -> None:
+    """Only types that exist at compile time, arrays, structs and enums are excluded (Builtins, @export_name)."""
+    text = """
+    var out = @zeros([5]u32);
+    fn main(a: bool, b: bool, c: i64, d: u64) void {
+      out[0] = 2 * @as(u32, a) + @as(u32, b);
+      const words = [2]u64{ @bitcast(u64, c), d };
+      for (words) |word, i| {
+        out[2 * i + 1] = @as(u32, word & 0xffffffff);
+        out[2 * i + 2] = @as(u32, word >> 32);
+      }
+    }
+    """
+    simulator = csl.start(text, {"out": "u32"}, {"main": "fn(bool, bool, i64, u64)void"})
+    simulator.launch("main", True, np.bool_(False), np.int64(-2), 2**63 + 5)
+    assert simulator.get("out")[0, 0].tolist() == [2, 2**32 - 2, 2**32 - 1, 5, 1 << 31]
 
 
 def test_a_number_of_64_bits(csl: Csl) -> None:

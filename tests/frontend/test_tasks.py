@@ -327,12 +327,20 @@ REFUSED = [
         "@rpc(@get_data_task_id(@get_color(3))); «@rpc(@get_data_task_id(@get_color(4)))»;",
         "@rpc is called twice; a PE has one server",
     ),
+    ("@rpc(@get_data_task_id(«{}»));", "this has no color; leave @rpc out"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("statement", "message"), REFUSED)
 def test_refuses_in_comptime_blocks(csl: Csl, statement: str, message: str) -> None:
     csl.refuses(f"{BOUND}comptime {{ {statement} }}", message)
+
+
+def test_server_of_a_color_on_wse3(csl: Csl) -> None:
+    """HOST-028: the SdkRuntime page writes so for both machines."""
+    server = "const launch: color = @get_color(8); comptime { @rpc(@get_data_task_id(launch)); }"
+    (warning,) = csl.pe(server, arch="wse3").warnings
+    assert "@get_data_task_id takes an 'input_queue'; leave @rpc out" in str(warning)
 
 
 AT_RUN_TIME = [

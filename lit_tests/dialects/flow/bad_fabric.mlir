@@ -204,7 +204,7 @@ flow.fabric @p target "wse3" grid 1 by 1 {
   }
 }
 // -----
-// CHECK: error: function @main takes !flow.stream<f32>, which the host cannot pass; take numbers of type f16, bf16, f32, i8, i16, i32 or i64{{$}}
+// CHECK: error: function @main takes !flow.stream<f32>, which the host cannot pass; take numbers of type f16, bf16, f32, i1, i8, i16, i32 or i64{{$}}
 flow.fabric @p target "wse3" grid 1 by 1 {
   flow.units @u on [:, :] words 8 {
     flow.func @main(%s: !flow.stream<f32>) {
