@@ -13,6 +13,9 @@ from .artifact import Artifact, read_program, read_tables
 TRACED = ("tasks", "operations")
 """The kinds of records in the traces that every host script writes."""
 
+MAX_TRACED = 100_000
+"""The records in such a trace, the last ones: making lines of them takes longer than running a large program."""
+
 
 def load(artifact: Artifact, trace: IO[bytes] | None, *, statistics: bool = False) -> Machine:
     """Return a machine with the program of an artifact loaded; the environment asks for statistics too.
@@ -23,6 +26,7 @@ def load(artifact: Artifact, trace: IO[bytes] | None, *, statistics: bool = Fals
     asked: dict[str, Any] = {
         "trace": trace,
         "trace_kinds": TRACED,
+        "trace_last": None if trace is None else MAX_TRACED,
         "counts": counts,
         "statistics": counts or statistics,
         "check": None,

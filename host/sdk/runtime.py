@@ -656,6 +656,9 @@ class SdkRuntime:
     def _keep(self) -> None:
         """Write the trace and the memory of all PEs as far as the machine has come."""
         if self._trace is not None:
+            # What is kept has some of the records that were written before.
+            self._trace.seek(0)
+            self._trace.truncate()
             self._machine.machine.write_trace()
             self._trace.flush()
         core.keep(self._artifact, self._machine.machine)

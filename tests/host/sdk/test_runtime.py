@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import loomir
-from loomir.host.sdk import core
+from loomir.host.sdk import core, loading
 from loomir.host.sdk import runtime as runtime_module
 from loomir.host.sdk.debugging import debug_util
 from loomir.host.sdk.errors import SdkError
@@ -133,6 +133,22 @@ def test_traces(grid: Path, suppress: bool | None) -> None:
     assert traces.exists() is not bool(suppress)
     if not suppress:
         assert "double" in (traces / "trace.jsonl").read_text()
+
+
+def test_traces_keep_the_last_records(grid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HOST-008: whatever a run takes, its trace is short; the file is as the machine stands, also behind a hang."""
+    monkeypatch.setattr(loading, "MAX_TRACED", 4)
+    runner = SdkRuntime(grid)
+    runner.load()
+    runner.run()
+    runner.launch("double", nonblock=False)
+    with pytest.raises(loomir.Deadlock):
+        runner.launch("wait", nonblock=False)
+    for _ in range(2):
+        first, *others = (json.loads(line) for line in Path("simfab_traces", "trace.jsonl").read_text().splitlines())
+        assert first["event"] == "dropped" and len(others) == 4 and others[-1]["name"] == "fmovs in @wait"
+        runner._keep()
+    runtime_module.take_unstopped()
 
 
 def test_platforms(grid: Path) -> None:
