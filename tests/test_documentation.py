@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from loomir.frontend.modules import library_names
+from loomir.host.compilation import PIPELINE
+from loomir.host.pto_check import FRONT_END
 from loomir.tools import loom
 from loomir.tools.universe import LOOM_UNIVERSE
 
@@ -131,6 +133,14 @@ def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_pass_is_documented() -> None:
     table = re.findall(r"`([\w-]+)`", (ROOT / "docs" / "passes.md").read_text())
     assert set(LOOM_UNIVERSE.all_passes) <= set(table)
+
+
+def test_the_diagram_of_levels_has_the_passes_in_order() -> None:
+    diagram = (ROOT / "docs" / "design.md").read_text().partition("\n## Levels\n")[2].partition("\n- **wse**")[0]
+    shown = re.findall(r"[a-z]+(?:-[a-z]+)+", diagram)
+    wafer, chips = [*PIPELINE], [*FRONT_END, "lower-pto-to-flow"]
+    assert [name for name in shown if name in wafer] == wafer
+    assert [name for name in shown if name in chips] == chips
 
 
 def test_every_pass_has_filecheck_tests() -> None:
