@@ -294,8 +294,11 @@ def _of_tiles(module: ModuleOp, name: str | None) -> list[Finding]:
     try:
         verify(module)
     except LoomError as error:
-        with without_tile_rules():
-            verify(module)
+        try:
+            with without_tile_rules():
+                verify(module)
+        except LoomError:
+            raise error from None  # which has what this one has, too
         return _rejected(error, name)
     return []
 

@@ -46,6 +46,11 @@ def imbalance_of(ring: Ring) -> Imbalance | None:
     return None
 
 
+def depends_on_values(ring: Ring) -> bool:
+    """Return True if how often a ring is pushed into, or popped from, depends on values."""
+    return None in (_total(ring.producers, "push", 0), _total(ring.consumers, "pop", 0))
+
+
 def _total(ends: dict[Kernel, list[PipeUse]], action: Action, lane: int) -> int | None:
     totals = [_times(kernel, uses, action, lane) for kernel, uses in ends.items()]
     known = [total for total in totals if total is not None]

@@ -9,13 +9,14 @@ from itertools import islice, product
 
 from xdsl.ir import Operation
 
+from ...analysis.model_checking.control_trees import event_nodes_in
 from ...analysis.model_checking.verdicts import Verdict
 from ...analysis.pto.rings import Program
 from ...analysis.pto.schedules import Kernel, Schedule
 from ...analysis.pto.symbolic_execution import Polynomial, SymbolicExecution, deciding_condition, inputs_of
 from ...analysis.symbolic_integers import BLOCK, Interval, Terms
 from ...diagnostics.findings import Severity
-from . import deadlock, free_credits, leftover_credits, overwrites, slots_in_use, unsafe_depth
+from . import deadlock, free_credits, leftover_credits, overwrites, push_pop_balance, slots_in_use, unsafe_depth
 from .hazard import Hazard, counted
 from .subject import Execution, Subject
 
@@ -47,7 +48,7 @@ def find(subject: Subject) -> Iterator[Hazard]:
 
 def _hazards(outcomes: SymbolicExecution, sample: Program | None) -> Iterator[Hazard]:
     """Yield what goes wrong; `sample` is the program where loops run some number of times."""
-    imbalances = list(_counts(outcomes, certain=True))
+    imbalances = list(_one_sided(outcomes)) or list(_counts(outcomes, certain=True))
     if imbalances:
         yield from imbalances
         return
@@ -66,6 +67,16 @@ def _hazards(outcomes: SymbolicExecution, sample: Program | None) -> Iterator[Ha
     if not found:
         found = [*_sampled(sample), *_undecided(outcomes, verdict)]
     yield from found
+
+
+def _one_sided(outcomes: SymbolicExecution) -> Iterator[Hazard]:
+    """Yield the rings that no core pushes into, or pops from, in the branches that constants choose."""
+    events = [do.event for nodes in outcomes.cores.values() for do in event_nodes_in(nodes)]
+    for name, ring in outcomes.component.rings.items():
+        actions = {event.action for event in events if event.ring == name}
+        pops = "pop" in actions
+        if pops == actions.isdisjoint(("push", "alloc", "commit")):
+            yield push_pop_balance.one_sided(ring, pops=pops)
 
 
 def _in_execution(execution: Execution) -> Iterator[Hazard]:

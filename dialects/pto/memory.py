@@ -367,6 +367,14 @@ class PartitionViewOp(IRDLOperation):
             first, count = constant_value(offset), constant_value(size)
             if first is not None and first < 0:
                 fail(self, f"expects offset {place} not to be negative, as {first} is")
+            if count is not None and count <= 0:
+                fail(self, f"size at dim {place} must be positive, got {count}; leave the part out")
+            if count is not None and len(part.extents) == rank and part.extents[place] not in (DYNAMIC, count):
+                fail(
+                    self,
+                    f"size/result mismatch at dim {place}: size operand={count} result type dim={part.extents[place]}; "
+                    "make them agree",
+                )
             if extent != DYNAMIC and first is not None and count is not None and first + count > extent:
                 fail(
                     self,

@@ -650,3 +650,36 @@ pto.tfree(%pipe : !pto.pipe) {{split = {popped}}}"""
     for behavior in ("a2a3", "a5"):
         found = [hazard for hazard in hazards(text, behavior) if hazard.code == "split-mismatch"]
         assert [hazard.severity for hazard in found] == ([] if pushed == popped else ["warning"])
+
+
+@pytest.mark.parametrize("action", ["push", "pop"])
+@pytest.mark.parametrize("around", ["for", "never", "if"])
+def test_one_end_of_a_pipe_is_used_a_number_of_times_that_is_not_known(action: str, around: str) -> None:
+    """In a loop to an argument one kernel does nothing, or does it in a branch that a constant never takes."""
+    loops = "%z = arith.constant 0 : index\n%one = arith.constant 1 : index\nscf.for %i = %z to %n step %one {\n"
+    never = "%is = arith.cmpi eq, %z, %one : index\n"
+    begun = {"for": loops, "never": loops, "if": loops + "%is = arith.cmpi eq, %i, %n : index\nscf.if %is {\n"}[around]
+    ended = "}\n}\n" if around == "if" else "}\n"
+
+    def end(kind: str, done: str) -> str:
+        open = f"pto.{kind}_initialize_pipe {{dir_mask = 1, slot_size = 1024}}(c2v_consumer_buf = %a : i32)\n"
+        if not done:
+            return open
+        used = around == "never" and (kind == "aic") == (action == "pop")
+        return open + begun + (f"{never}scf.if %is {{\n{done}}}\n" if used else done) + ended
+
+    push, take = f"pto.tpush_to_aiv(%c : {ACC}) {{split = 0}}\n", pop("t") + FREE
+    reserve = (
+        '%a = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32\n'
+    )
+    given = '%a = pto.import_reserved_buffer {name = "q", peer_func = @vector} -> i32\n'
+    given += end("aic", push if action == "push" or around == "never" else "")
+    taken = reserve + end("aiv", take if action == "pop" or around == "never" else "")
+    program = kernel("vector", "%n: index", taken, "vector") + kernel("cube", f"%n: index, %c: {ACC}", given, "cube")
+    found = [hazard for hazard in hazards(program, "ideal") if hazard.code == "unbalanced-pipe"]
+    (hazard,) = found
+    assert hazard.severity == ("warning" if around == "if" else "error")
+    assert {
+        "push": "entries are pushed into the pipe of 'q' in @cube, but none is popped",
+        "pop": "entries are popped in @vector, but none is pushed into the pipe of 'q', so the consumer waits forever",
+    }[action] in hazard.message

@@ -53,17 +53,21 @@ func.func @both(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>, %c: !pto.ptr<f32>, %d: !pt
 
 
 def test_a_function_of_both_kinds_runs_on_both() -> None:
-    """The second vector core names a part that is outside, which the cube core uses, and there it is inside."""
+    """The second vector core names a part that is outside, which the cube core uses, and there it is inside.
+
+    Both vector cores store the same.
+    """
     program = text("%row")
-    assert [finding.code for finding in pto.check(program)] == []
+    assert [finding.code for finding in pto.check(program)] == ["repeated-work"]
     a, b = np.random.default_rng(3).standard_normal((2, 16, 16)).astype(np.float32)
     result = pto.run(program, arch="a5", arguments=[a, b, np.zeros_like(a), np.zeros_like(a)])
     np.testing.assert_allclose(result.arrays["c"], a @ b, rtol=1e-4, atol=1e-5)
-    assert (result.arrays["d"] == 2 * b).all() and result.findings == []
+    assert (result.arrays["d"] == 2 * b).all()
+    assert [finding.code for finding in result.findings] == ["repeated-work"]
 
 
 def test_a_part_outside_that_its_core_uses() -> None:
     program = text("%far")
-    assert [(finding.severity, finding.code) for finding in pto.check(program)] == [("error", "outside-tensor")]
+    assert [finding.code for finding in pto.check(program) if finding.severity == "error"] == ["outside-tensor"]
     with pytest.raises(LoomError, match="AIC views 16 elements from 1 on of dimension 0 of 'a', which has 16 there"):
         pto.run(program, arch="a5", arguments=[np.zeros((16, 16), np.float32)] * 4)

@@ -213,6 +213,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
                 value = self.blocks
             case GetSubBlockIdxOp():
                 value = self.lane
+                self.trace.asks_lane |= self.kind is KernelKind.VECTOR and bool(op.results[0].uses)
             case _:
                 value = self.program.lanes
         self.values[op.results[0]] = value

@@ -320,6 +320,20 @@ class MemoryOperations(CoreState):
                         )
                     )
 
+    def _check_depth(self, op: Operation, left: Tile, right: Tile) -> None:
+        """Report a product that sums over more than the valid rows of its right tile: the columns of its left one."""
+        taken, have = left.valid[1], right.valid[0]
+        if taken is not None and have is not None and 0 < have < taken:
+            self.trace.report(
+                Problem(
+                    "narrow-tile",
+                    op,
+                    f"the product sums over {taken} elements, the valid columns of its left tile, but the right one "
+                    f"has {have} valid rows, so {taken - have} of it are read that are not valid; make the two agree",
+                    may=True,
+                )
+            )
+
     def _note_numbers(self, op: TileOperation, result: Tile) -> None:
         """Note the elements of tiles made of one number, or of numbers that count on."""
         if op.name not in _MADE_OF_NUMBERS or not result.valid[1]:
@@ -427,10 +441,12 @@ class MemoryOperations(CoreState):
     def _extents(self, op: Operation, result: Any) -> tuple[tuple[int, ...], int]:
         values = [self.values.get(operand) for operand in op.operands]
         tiles = [value for value in values if isinstance(value, Tile)]
-        if op.name.startswith("pto.tmatmul"):
+        if is_product(op):
             left = next((tile for tile in tiles if tile.space is AddressSpace.LEFT), None)
             right = next((tile for tile in tiles if tile.space is AddressSpace.RIGHT), None)
             if left is not None and right is not None:
+                self._check_depth(op, left, right)
+            if left is not None and right is not None and op.name.startswith("pto.tmatmul"):
                 return tuple(n or 0 for n in (*left.valid, right.valid[1])), left.size
         # An extract or insert only moves the part; other operations work on the widest of their tiles.
         chosen = min if op.name.startswith(("pto.textract", "pto.tinsert")) else max

@@ -108,6 +108,8 @@ class Trace:
     """True if the program orders its cores also by what a dry run does not follow."""
     unchecked: dict[Operation, str] = field(default_factory=dict[Operation, str])
     """Operations that order cores in a way that a dry run does not follow, and why it does not."""
+    asks_lane: bool = False
+    """True if vector cores ask which of the two they are."""
     launches: int = 1
     """The number of launches in a row, of which this trace is the first."""
     signals: Signals = field(default_factory=Signals)

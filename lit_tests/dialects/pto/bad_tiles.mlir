@@ -170,6 +170,20 @@ func.func @f(%v: !pto.tensor_view<16xf32>, %i: index) {
   return
 }
 // -----
+// CHECK: error: 'pto.partition_view' op size at dim 0 must be positive, got 0; leave the part out
+func.func @f(%v: !pto.tensor_view<16xf32>, %i: index) {
+  %s = arith.constant 0 : index
+  %q = pto.partition_view %v, offsets = [%i], sizes = [%s] : !pto.tensor_view<16xf32> -> !pto.partition_tensor_view<?xf32>
+  return
+}
+// -----
+// CHECK: error: 'pto.partition_view' op size/result mismatch at dim 1: size operand=8 result type dim=4; make them agree
+func.func @f(%v: !pto.tensor_view<16x16xf32>, %i: index) {
+  %s = arith.constant 8 : index
+  %q = pto.partition_view %v, offsets = [%i, %i], sizes = [%s, %s] : !pto.tensor_view<16x16xf32> -> !pto.partition_tensor_view<?x4xf32>
+  return
+}
+// -----
 // CHECK: error: 'pto.partition_view' op expects offset 0 and size 0 to stay within the 16 elements of dimension 0; 8 + 12 is more
 func.func @f(%v: !pto.tensor_view<16xf32>, %i: index) {
   %o = arith.constant 8 : index

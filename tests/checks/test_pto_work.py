@@ -1,0 +1,122 @@
+"""Work that all blocks, or both vector cores, do alike; tiles outside their memory; products of unequal depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from loomir import pto
+from loomir.host.pto_check import check
+
+from ..host.pto_kernel_text import K, P, acc, left, mat, module, right, vec
+
+
+def codes(findings: list[pto.Finding]) -> list[str]:
+    return [finding.code for finding in findings]
+
+
+def doubled(row_of: Any, *, rows: int = 64, adds: bool = False) -> str:
+    """A kernel that doubles eight rows of `x`, from `row_of(kernel)` on."""
+    kernel = K("double", "vector", [("%x", P), ("%out", P)])
+    row = row_of(kernel)
+    tile = kernel.tile(vec(8, 16))
+    kernel.load(kernel.part("%x", (rows, 16), (row, 0), (8, 16)), tile)
+    kernel.t1("tadd", tile, tile, tile)
+    kernel.store(tile, kernel.part("%out", (rows, 16), (row, 0), (8, 16)))
+    text = module("a5", kernel)
+    end = "outs(%p"
+    place = text.rindex(")", 0, text.index("\n", text.rindex(end)))
+    return text[: place + 1] + " {atomicType = #pto<atomic_type atomic_add>}" + text[place + 1 :] if adds else text
+
+
+def run(text: str, blocks: int) -> list[pto.Finding]:
+    arrays = {"x": np.ones((64, 16), np.float32), "out": np.zeros((64, 16), np.float32)}
+    return pto.run(text, arch="a5", blocks=blocks, arguments=arrays).findings
+
+
+@pytest.mark.parametrize("adds", [False, True])
+def test_blocks_that_store_the_same(adds: bool) -> None:
+    """Without a race, as all store the same; also where they add it."""
+    (finding,) = run(doubled(lambda kernel: kernel.c(8), adds=adds), 4)
+    assert (finding.code, finding.severity) == ("repeated-work", "warning")
+    assert finding.message.startswith("all 4 blocks store the same at the same places, so each does the work of all")
+    assert run(doubled(lambda kernel: kernel.c(8), adds=adds), 1) == []
+    assert run(doubled(lambda kernel: kernel.mul(kernel.block(), 8), adds=adds), 4) == []
+
+
+def test_blocks_of_which_some_store_the_same() -> None:
+    """The last of three blocks is moved back into 16 rows: it does what the second does."""
+
+    def row_of(kernel: K) -> str:
+        return kernel.bin("minsi", kernel.mul(kernel.block(), 8), 8)
+
+    assert run(doubled(row_of), 3) == []
+    assert codes(run(doubled(lambda kernel: kernel.bin("minsi", kernel.block(), 0)), 3)) == ["repeated-work"]
+
+
+def test_vector_cores_that_store_the_same() -> None:
+    """They ask which they are, and one number of a row is lost."""
+    text = doubled(lambda kernel: kernel.mul(kernel.lane(), 8))
+    assert check(text) == []
+    (finding,) = check(text.replace("arith.muli %ln", "arith.muli %c0_index, %c8_index : index // ", 1))
+    assert (finding.code, finding.severity) == ("repeated-work", "warning")
+    assert "give each a part of its own, by pto.get_subblock_idx" in finding.message
+    assert check(doubled(lambda kernel: (kernel.op("pto.get_subblock_idx"), kernel.c(0))[1])) == [], "not used"
+
+
+@pytest.mark.parametrize(
+    ("space", "address", "found"),
+    [("vec", 253_952 - 1024, 0), ("vec", 253_952 - 992, 1), ("vec", 1 << 40, 1), ("mat", 0, 0)],
+)
+def test_addresses_beyond_the_memory(space: str, address: int, found: int) -> None:
+    """On a5 a vector core has 248 KiB."""
+    kernel = K("kernel", "vector" if space == "vec" else "cube", [("%x", P), ("%out", P)])
+    type = (vec if space == "vec" else mat)(16, 16)
+    tile = kernel.op(f"pto.alloc_tile addr = {kernel.c(address, 'i64')} : {type}", "t")
+    kernel.types[tile] = type
+    kernel.load(kernel.part("%x", (16, 16), (0, 0), (16, 16)), tile)
+    if space == "vec":
+        kernel.store(tile, kernel.part("%out", (16, 16), (0, 0), (16, 16)))
+    outside = [finding for finding in check(module("a5", kernel)) if finding.code == "outside-memory"]
+    assert len(outside) == found
+    assert all("which has 253952; give it another address" in finding.message for finding in outside)
+
+
+@pytest.mark.parametrize(("valid", "expected"), [(16, []), (8, ["narrow-tile"])])
+def test_products_that_sum_over_more_than_is_valid(valid: int, expected: list[str]) -> None:
+    """The depth is that of the left tile."""
+    kernel = K("product", "cube", [("%a", P), ("%b", P), ("%out", P)])
+    first, second = kernel.tile(mat(16, 16)), kernel.tile(mat(16, 16, valid=(valid, 16)))
+    lhs, rhs = kernel.tile(left(16, 16)), kernel.tile(right(16, 16, valid=(valid, 16)))
+    total = kernel.tile(acc(16, 16))
+    kernel.load(kernel.part("%a", (16, 16), (0, 0), (16, 16)), first)
+    kernel.load(kernel.part("%b", (valid, 16), (0, 0), (valid, 16)), second)
+    kernel.mov(first, lhs)
+    kernel.mov(second, rhs)
+    kernel.mm(lhs, rhs, total)
+    kernel.store(total, kernel.part("%out", (16, 16), (0, 0), (16, 16)))
+    found = check(module("a5", kernel))
+    assert codes(found) == expected
+    assert all(
+        "sums over 16 elements" in finding.message and "has 8 valid rows" in finding.message for finding in found
+    )
+
+
+def test_errors_of_tiles_beside_others() -> None:
+    """What is wrong with an operation on tiles alone is told beside what else a verifier refuses."""
+    kernel = K("kernel", "vector", [("%x", P), ("%out", P)])
+    numbers = kernel.tile(vec(8, 16, "i32"))
+    one = kernel.c(1, "i32")
+    kernel.do(f"pto.tands ins({numbers}, {one} : {vec(8, 16, 'i32')}, i32) outs({numbers} : {vec(8, 16, 'i32')})")
+    kernel.sub(kernel.op(kernel_view(kernel), "w"), "!pto.tensor_view<8x16xf32>", (0, 0), (8, 0))
+    found = check(module("a3", kernel))
+    assert codes(found) == ["rejected", "rejected"]
+    assert "tands" in found[0].message and "size at dim 1 must be positive" in found[1].message
+
+
+def kernel_view(kernel: K) -> str:
+    rows, columns, one = map(kernel.c, (8, 16, 1))
+    shape = f"shape = [{rows}, {columns}], strides = [{columns}, {one}]"
+    return f"pto.make_tensor_view %x, {shape} : !pto.tensor_view<8x16xf32>"
