@@ -66,11 +66,13 @@ class CommandStream:
         )
         known = waits.hang if waits else machine.unexplained()
         machine.note_reported(known.unread)
-        more = [waits.message] if waits else machine.clues(positions(missing))
+        silent = positions(missing)
+        calls, place = machine.missing_calls(name, silent)
+        more = [*([waits.message] if waits else machine.clues(silent)), *calls]
         error = Deadlock(
             "\n".join([message, *more]),
-            waits.location if waits else None,
-            replace(known, silent=positions(missing)),
+            waits.location if waits else place,
+            replace(known, silent=silent),
         )
         if defers and waits is None:
             return error

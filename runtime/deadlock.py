@@ -11,6 +11,7 @@ import numpy as np
 from ..diagnostics.errors import LoomError
 from ..diagnostics.findings import Finding
 from ..diagnostics.records import record
+from .executor import Clue
 from .places import Array, Lattice, Unit
 from .unread_wavelets import Unread
 from .wait_graph import Wait, find_cycle, grouped, root_waits
@@ -25,6 +26,9 @@ MAX_WAITS = 3
 """Waits of a PE listed in its line."""
 
 MAX_UNREAD = 5
+
+MAX_CLUES = 4
+"""Lines about what PEs did in vain, or would have to do."""
 
 
 @record
@@ -159,6 +163,7 @@ def explain(
             if wait.awaited is not None
         )
         lines += [f"  {explanation}" for explanation in explanations if explanation][:1]
+    lines += _in_words(machine, machine.executor.lost_activations())
     left = _unread(machine)
     lines += _lines_of_unread(left)
     hang = Hang(
@@ -182,13 +187,40 @@ def _lines_of_unread(left: Sequence[Unread]) -> list[str]:
 def clues(machine: Machine, silent: Iterable[Unit]) -> list[str]:
     """Return lines about a machine at rest without a deadlock of its own, of which the host waits for some PEs.
 
-    They say which operations without an end these PEs still have, and which wavelets nothing has read.
+    They say which operations without an end these PEs still have, which activations were lost, and which wavelets
+    nothing has read.
     """
     wanted = set(silent)
     found = machine.executor.waits(allow_pending=False, all_of_them=True)
     open_ones = [wait for wait in found if wait.endless and not wanted.isdisjoint(map(tuple, wait.places.tolist()))]
     lattices = machine.lattices
-    return [*_by_unit(machine, grouped(open_ones, lattices), lattices), *_lines_of_unread(_unread(machine))]
+    return [
+        *_by_unit(machine, grouped(open_ones, lattices), lattices),
+        *_in_words(machine, machine.executor.lost_activations()),
+        *_lines_of_unread(_unread(machine)),
+    ]
+
+
+def missing_calls(machine: Machine, name: str, silent: Sequence[Unit]) -> tuple[list[str], str | None]:
+    """Return lines that say where PEs that the host waits for would call unblock_cmd_stream(), and the first place."""
+    found = machine.executor.missing_calls(name, np.array(silent))
+    return _in_words(machine, found), next((clue.where for clue in found if clue.where), None)
+
+
+def _in_words(machine: Machine, clues: Sequence[Clue]) -> list[str]:
+    """Return a line for each thing that is said of some units, those of several classes together."""
+    texts: dict[str, list[Array]] = {}
+    for clue in clues:
+        texts.setdefault(clue.text, []).append(clue.places)
+    lines: list[str] = []
+    for text, several in texts.items():
+        places = np.concatenate(several)
+        places = places[np.lexsort((places[:, 0], places[:, 1]))]
+        count, (x, y) = len(places), places[0].tolist()
+        units = machine.unit_name(x, y) if count == 1 else f"{count} PEs, the first {machine.unit_name(x, y)}"
+        lines.append(f"  {units}: {text}")
+    rest = len(lines) - MAX_CLUES
+    return [*lines[:MAX_CLUES], *([f"  and {rest} more of this kind"] if rest > 0 else [])]
 
 
 def unexplained(machine: Machine) -> Hang:

@@ -143,6 +143,11 @@ class Engine(Protocol):
         """Return the records of the trace that are kept, in any order; unless only the last are, they are forgotten."""
         ...
 
+    def lost_activations(self) -> Array:
+        """Return how often tasks that the ends of operations activate were activated while they were active, which
+        starts them once: records of `reports.rest.WAVELETS` with a row of `tasks`, at most MAX_LOST each."""
+        ...
+
     def rest(self) -> Rest:
         """Return who waits for what, and what nothing has read, when nothing can happen any more."""
         ...

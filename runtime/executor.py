@@ -127,6 +127,17 @@ class Lacking(NamedTuple):
     """Wavelets that the operation lacks."""
 
 
+class Clue(NamedTuple):
+    """What is said of some units of a class that do no more."""
+
+    cls: int
+    places: Array
+    """The units, [n, (x, y)]."""
+    text: str
+    where: str | None
+    """The place of the source that it is about."""
+
+
 class Executor(Protocol):
     """Runs one program. Made by a loader of `executors`, with the program loaded and nothing run yet."""
 
@@ -248,6 +259,15 @@ class Executor(Protocol):
 
     def unread(self) -> list[Unread]:
         """Return the wavelets that have been sent and not been read, but for those to the host, by color and unit."""
+        ...
+
+    def lost_activations(self) -> list[Clue]:
+        """Return what is said of tasks that were activated while they were active, and started once for both."""
+        ...
+
+    def missing_calls(self, name: str, places: Array) -> list[Clue]:
+        """Return where some units, [n, (x, y)], would call unblock_cmd_stream() for a launch of a function,
+        and what starts the tasks that do."""
         ...
 
     def lacking(self) -> list[Lacking]:

@@ -20,7 +20,7 @@ from .arrival_order import undecided_orders
 from .class_memory import ClassMemory
 from .distinct import distinct
 from .engine import BUDGET, CALLS, ERROR, Engine
-from .executor import Buffer, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
+from .executor import Buffer, Clue, Color, Counts, Function, HostStream, Lacking, Outline, Place, UnitClass
 from .fabric.connect import fabric_of
 from .fabric.model import NOWHERE, Fabric
 from .fabric.model import HostStream as Stream
@@ -29,6 +29,7 @@ from .findings import FINDING, finding_of
 from .places import Array, Region
 from .reports.rest import NOTHING_LEFT
 from .reports.sentences import deliver
+from .reports.starts import Line, lost_activations, missing_calls
 from .reports.unread import unread
 from .reports.waits import lacking, waits
 from .tables import format as tables_format
@@ -337,6 +338,20 @@ class HostedEngine:
         """Return the wavelets that have been sent and not been read, by color and unit."""
         rest = self.engine.rest()
         return [] if rest is NOTHING_LEFT else unread(self.fabric, rest)
+
+    def lost_activations(self) -> list[Clue]:
+        """Return what is said of tasks that were activated while they were active."""
+        return [self._clue(line) for line in lost_activations(self.fabric, self.engine.lost_activations())]
+
+    def missing_calls(self, name: str, places: Array) -> list[Clue]:
+        """Return where units would call unblock_cmd_stream(), and what starts the tasks that do."""
+        pes = places[:, 1] * self.fabric.width + places[:, 0]
+        launched = [task for task, _ in self._launchers(name)]
+        return [self._clue(line) for line in missing_calls(self.fabric, pes, launched)]
+
+    def _clue(self, line: Line) -> Clue:
+        places = np.stack([line.pes % self.fabric.width, line.pes // self.fabric.width], 1)
+        return Clue(line.cls, places, line.text, line.where)
 
     def lacking(self) -> list[Lacking]:
         """Return the units that wait for wavelets of the host."""

@@ -340,6 +340,10 @@ class Machine:
         """Return lines about a machine at rest of which the host waits for some PEs; see `deadlock.clues`."""
         return deadlock.clues(self, silent)
 
+    def missing_calls(self, name: str, silent: Sequence[tuple[int, int]]) -> tuple[list[str], str | None]:
+        """Return lines that say where PEs would call unblock_cmd_stream(); see `deadlock.missing_calls`."""
+        return deadlock.missing_calls(self, name, silent)
+
     def unexplained(self) -> Hang:
         """Return the state of a machine at rest that has no deadlock of its own."""
         return deadlock.unexplained(self)

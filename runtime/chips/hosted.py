@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...diagnostics.errors import LoomError
 from ...diagnostics.findings import Findings
 from ..engine import BUDGET, ERROR
-from ..executor import Counts, Function, Lacking, Outline, PrintedTile, UnitClass
+from ..executor import Clue, Counts, Function, Lacking, Outline, PrintedTile, UnitClass
 from ..hosted import SLICE, as_register, parameters_of
 from ..places import Array, Region
 from ..tables.format import EXPORT_FUNCTION, Tables
@@ -223,6 +223,14 @@ class HostedChip:
 
     def unread(self) -> list[Unread]:
         """Return nothing: cores send no wavelets."""
+        return []
+
+    def lost_activations(self) -> list[Clue]:
+        """Return nothing: cores have no tasks that are activated."""
+        return []
+
+    def missing_calls(self, name: str, places: Array) -> list[Clue]:
+        """Return nothing: no unit listens to commands of the host."""
         return []
 
     def lacking(self) -> list[Lacking]:

@@ -65,6 +65,7 @@ struct queued_record;
 struct wavelets_record;
 EXPORT uint64_t core_waits(const struct core *core, struct wait_record *records, uint64_t room);
 EXPORT uint64_t core_tasks(const struct core *core, struct task_record *records, uint64_t room);
+EXPORT uint64_t core_lost(const struct core *core, struct wavelets_record *records, uint64_t room);
 EXPORT uint64_t core_queued(const struct core *core, struct queued_record *records, uint64_t room);
 EXPORT uint64_t core_sent(const struct core *core, struct wavelets_record *records, uint64_t room);
 struct at_router_record;

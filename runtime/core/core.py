@@ -481,6 +481,10 @@ class Core:
             at_routers=waiting, down_ramps=down_ramps, off_grid=off, messages=self._records("core_messages", MESSAGE),
         )  # fmt: skip
 
+    def lost_activations(self) -> Array:
+        """Return how often tasks were activated while they were active, records of `WAVELETS`."""
+        return self._records("core_lost", WAVELETS)
+
     def _records(self, function: str, record: np.dtype[Any], *what: int) -> Array:
         call = getattr(self._library, function)
         count = call(self._handle, None, 0, *what)
@@ -555,6 +559,7 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_is_clear", ctypes.c_bool, (pointer,)),
         ("core_waits", u64, (pointer, pointer, u64)),
         ("core_tasks", u64, (pointer, pointer, u64)),
+        ("core_lost", u64, (pointer, pointer, u64)),
         ("core_reached", i64, (pointer,)),
         ("core_queued", u64, (pointer, pointer, u64)),
         ("core_sent", u64, (pointer, pointer, u64)),

@@ -375,6 +375,28 @@ uint64_t core_tasks(const struct core *core, struct task_record *records, uint64
     return count;
 }
 
+/* Stores how often tasks were activated while they were active; returns how many records there are. */
+uint64_t core_lost(const struct core *core, struct wavelets_record *records, uint64_t room) {
+    uint64_t count = 0;
+    for (uint32_t c = 0; c < core->class_count; c++) {
+        const struct class *class = &core->classes[c];
+        for (uint32_t unit = 0; class->activations > 0 && unit < class->units; unit++) {
+            const struct pe *pe = pe_at(class, unit);
+            for (uint32_t task = 0; task < class->task_count; task++) {
+                const struct activations *state = activations_of(pe, task);
+                if (state == NULL || state->lost == 0) {
+                    continue;
+                }
+                if (count < room) {
+                    records[count] = (struct wavelets_record){class->tasks[task].number, pe->number, state->lost};
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
 /* Notes what is in an input queue, and on and before the ways there. */
 static struct queued_record queued_in(const struct input *input) {
     struct queued_record found = {0};

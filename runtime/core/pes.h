@@ -16,9 +16,12 @@ struct task_state {
     cycle active, unblocked;
 };
 /* Of tasks that completions activate, and of those that they unblock; `may` counts open operations whose end may do it */
+enum { MAX_MAY = (1 << 23) - 1, MAX_LOST = UINT8_MAX };
+
 struct TIGHT activations {
     cycle picked;
-    uint32_t may : 31, completed : 1; /* it is active by the end of an operation */
+    uint32_t may : 23, completed : 1; /* it is active by the end of an operation */
+    uint32_t lost : 8;                /* activations of the task while it was active, MAX_LOST and more */
 };
 struct TIGHT unblockings {
     cycle blocked;

@@ -59,6 +59,8 @@ void activate(struct core *core, struct pe *pe, uint32_t task, cycle time, bool 
         }
         if (waits) {
             wait_for(core, pe, task, true, first ? current : time, -1);
+        } else {
+            note_lost(state);
         }
     } else if (time < current) {
         set_active(pe, task, time);
@@ -73,6 +75,8 @@ void activate_later(struct core *core, struct pe *pe, uint32_t task, cycle time)
         struct moment *next = waiting->next;
         if (waiting->time >= time) {
             activate(core, pe, task, waiting->time, true);
+        } else {
+            note_lost(activations_of(pe, task));
         }
         pool_give(&core->moments, waiting);
         waiting = next;

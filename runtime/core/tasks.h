@@ -46,7 +46,7 @@ static inline void note_may(uint64_t *tasks, uint64_t bit, uint32_t may, int cha
 }
 
 static inline void may_activate(struct pe *pe, struct activations *state, uint64_t bit, int change) {
-    state->may = (state->may + (uint32_t)change) & INT32_MAX;
+    state->may = (state->may + (uint32_t)change) & MAX_MAY;
     note_may(&pe->may_activate, bit, state->may, change);
 }
 
@@ -78,6 +78,13 @@ static inline void expect_completion(struct pe *pe, const struct operation *oper
     }
     if (operation->has_control) {
         expect(pe, operation->control_activate, operation->control_unblock, change);
+    }
+}
+
+/* Notes that a task is activated which is active, and so starts once for both. */
+static inline void note_lost(struct activations *state) {
+    if (state->lost < MAX_LOST) {
+        state->lost++;
     }
 }
 
@@ -138,7 +145,10 @@ static inline void task_block(struct core *core, struct pe *pe, uint32_t task, c
 static inline void task_complete(struct core *core, struct pe *pe, uint32_t task, cycle time, bool activates) {
     if (activates) {
         assert(activations_of(pe, task) != NULL);
-        if (!(activations_of(pe, task)->picked > time)) {
+        struct activations *known = activations_of(pe, task);
+        if (known->picked > time) {
+            note_lost(known);
+        } else {
             activate(core, pe, task, time, true);
         }
     } else {
@@ -152,8 +162,10 @@ static inline void task_complete(struct core *core, struct pe *pe, uint32_t task
 /* The same of the task that an operation names. */
 static ALWAYS_INLINE void complete_task(struct core *core, struct pe *pe, const struct completion *completion, cycle time) {
     if (completion->activates) {
-        const struct activations *known = part_at(pe, completion->known);
-        if (!(known->picked > time)) {
+        struct activations *known = part_at(pe, completion->known);
+        if (known->picked > time) {
+            note_lost(known);
+        } else {
             activate(core, pe, completion->task, time, true);
         }
         return;

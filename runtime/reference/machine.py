@@ -58,7 +58,7 @@ from .program import Program
 from .queues import InputQueue, OutputQueue, Run, Way
 from .races import Races
 from .resources import Resource, User
-from .rest import rest_of
+from .rest import lost_of, rest_of
 from .scheduling import next_task, pick
 from .sends import Send
 from .statistics import Statistics
@@ -700,6 +700,10 @@ class Machine:
     def observed(self) -> Counts | None:
         """Return what statistics have counted so far, if they were asked for."""
         return None if self.statistics is None else self.statistics.counts()
+
+    def lost_activations(self) -> NDArray[Any]:
+        """Return how often tasks were activated while they were active, records of `WAVELETS`."""
+        return lost_of(self)
 
     def rest(self) -> Rest:
         """Return who waits for what, and what nothing has read, when nothing can happen any more."""

@@ -72,6 +72,12 @@ def rest_of(machine: Machine) -> Rest:
     )  # fmt: skip
 
 
+def lost_of(machine: Machine) -> NDArray[Any]:
+    """Return how often tasks were activated while they were active, by task and PE."""
+    tasks = ((pe, task) for pe in machine.pes.values() for task in pe.tasks.values())
+    return _records(((task.number, pe.number, task.lost) for pe, task in tasks if task.lost), WAVELETS)
+
+
 def _records(rows: Iterable[Record], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.array(list(rows), dtype)
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..reports.rest import MAX_LOST
+
 if TYPE_CHECKING:
     from .queues import InputQueue
 
@@ -44,6 +46,8 @@ class Task:
     """When it was last picked, for a task that completions activate: what came before is used up."""
     completed: bool = False
     """True if a completion set `active`, and not an instruction."""
+    lost: int = 0
+    """Activations while it was active, if completions activate it: it started once for two of them."""
     later: list[int] = field(default_factory=list[int])
     """Completions that activate the task, maybe after it has been picked."""
     blocked: int | None = None
@@ -73,6 +77,8 @@ class Task:
         if activate:
             if self.picked is None or self.picked <= time:
                 self._activate(time, completion=True)
+            else:
+                self._lose()
         elif self.blocked is None or self.blocked < time:
             self.unblock(time, ahead=True)
 
@@ -89,7 +95,12 @@ class Task:
                 self.active, self.completed = time, completion
             if other if is_first else completion:
                 self.later.append(max(current, time))
+            else:
+                self._lose()
         self.touch()
+
+    def _lose(self) -> None:
+        self.lost = min(self.lost + 1, MAX_LOST)
 
     def pick(self, time: int) -> None:
         """Pick the task, to begin at a time: its activation, and what came before, is used up."""
@@ -101,6 +112,8 @@ class Task:
         for when in waiting:
             if when >= time:
                 self._activate(when, completion=True)
+            else:
+                self._lose()
 
     # Blocking
 

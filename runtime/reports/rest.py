@@ -56,6 +56,9 @@ AT_ROUTER: np.dtype[Any] = np.dtype(
 """Wavelets of a color with switches at a port of a router; `position` is that of its switch now, `IN_TEARDOWN` in a
 teardown phase, and `taken` are the ports that it takes the color from, as bits."""
 
+MAX_LOST = 255
+"""Activations of an active task that are counted, for each task of a PE."""
+
 IN_TEARDOWN = SWITCH_POSITIONS
 
 MESSAGE: np.dtype[Any] = np.dtype(

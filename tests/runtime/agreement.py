@@ -105,6 +105,7 @@ def _run(program: RandomProgram, way: Way) -> Outcome:
             for (y, x), count in np.ndenumerate(machine.received(color))
         ]
     result.findings = [str(unread) for unread in machine.unread()]
+    result.findings += [f"{clue.places.tolist()}: {clue.text}" for clue in machine.executor.lost_activations()]
     result.log = machine.log
     result.trace = [] if trace is None else sorted(trace.getvalue().splitlines())
     return result
