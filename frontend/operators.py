@@ -163,7 +163,7 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
     if not isinstance(right.data, Column) and right.data < 0:
         ev.fail(node, f"a shift by {right.data} bits; the shift amount must be at least 0")
     if symbol == "<<" and type is types.COMPTIME_INT and extremes(right.data)[1] > types.MAX_COMPTIME_BITS:
-        ev.fail(node, f"an integer of more than {types.MAX_COMPTIME_BITS} bits; does this loop ever end?")
+        ev.fail(node, f"an integer of more than {types.MAX_COMPTIME_BITS} bits is too large; check that this loop ends")
     result = Value(type, scalars.binary(ev.lanes, symbol, type, left.data, right.data))
     if type is types.COMPTIME_INT:
         check_size(ev, result.data, node)
@@ -172,7 +172,7 @@ def _shift(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.N
 
 def check_size(ev: Evaluator, data: Any, node: syntax.Node) -> None:
     if isinstance(data, int) and data.bit_length() > types.MAX_COMPTIME_BITS:
-        ev.fail(node, f"an integer of more than {types.MAX_COMPTIME_BITS} bits; does this loop ever end?")
+        ev.fail(node, f"an integer of more than {types.MAX_COMPTIME_BITS} bits is too large; check that this loop ends")
 
 
 def _other(ev: Evaluator, symbol: str, left: Value, right: Value, node: syntax.Node) -> Value:

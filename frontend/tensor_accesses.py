@@ -70,7 +70,7 @@ def _numbers(type: Type, numbers: Sequence[int]) -> Value:
 def _extent(ev: Evaluator, node: syntax.Expression) -> int:
     extent = ev.integer(node, "an extent")
     if extent not in EXTENTS:
-        ev.fail(node, f"an extent of {extent}; it is from 0 to {EXTENTS[-1]} (DSD-021)")
+        ev.fail(node, f"an extent of {extent} is out of range; use 0 to {EXTENTS[-1]} (DSD-021)")
     return extent
 
 

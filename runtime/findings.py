@@ -178,7 +178,7 @@ class Code(IntEnum):
     at the record's source place, a word that both use, bits of what is done with it as those of `USED_IN_FLIGHT`, the
     PEs that send (the first << 32 | the second). Found on loading."""
     ORDER_OF_SENDERS = 83
-    """Queue, and two PEs that send to it, whose wavelets are kept by their place among all. Found on loading."""
+    """Queue, and two PEs that send to it, whose wavelets are stored in the order of arrival. Found on loading."""
     STARTS_UNBLOCKED = 84
     """Row of an asynchronous operation, the task that issued it, its source place: the record's task starts before the
     operation ends, which then unblocks it."""

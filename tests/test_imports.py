@@ -124,6 +124,12 @@ def test_cycles_of_types_stay_in_few_folders() -> None:
     assert set().union(*folders) == WITH_CYCLES_OF_TYPES
 
 
+def test_the_evaluator_and_the_program_of_pes_alone_name_each_other() -> None:
+    # All else that they use of the front end, they use without being named there, or as a protocol.
+    pairs = [["loomir.frontend.evaluator", "loomir.frontend.pe"], ["loomir.frontend.modules", "loomir.frontend.values"]]
+    assert sorted(knot for knot in cycles(graph()) if knot[0].startswith("loomir.frontend.")) == pairs
+
+
 @pytest.mark.slow
 def test_the_front_end_imports_at_the_top() -> None:
     # But for its face, which loads the compiler when it is first used, to keep the start of the tools short.

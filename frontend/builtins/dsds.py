@@ -102,7 +102,7 @@ def word(ev: Evaluator, value: Value, node: syntax.Node, what: str, type: types.
     number = index_word(ev, value, node, what)
     if isinstance(number, int) and not type.holds(number):
         advice = "; the strides of a mem4d_dsd have 16 bits" if type is types.I8 else ""
-        ev.fail(node, f"{what} of {number}; it is from {type.lowest} to {type.highest}{advice}")
+        ev.fail(node, f"{what} of {number} is out of range; use {type.lowest} to {type.highest}{advice}")
     return number
 
 

@@ -70,11 +70,11 @@ def _set_rectangle(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Va
         ev.fail(node, "@set_rectangle is called twice; a program has one rectangle")
     size = ev.integer(width, "the width"), ev.integer(height, "the height")
     if min(size) < 1:
-        ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; it needs at least one")
+        ev.fail(node, f"the rectangle has {size[0]} x {size[1]} PEs; both sides must be at least 1")
     fabric, offsets = ev.session.options.fabric, ev.session.options.offsets
     wafer = ev.session.target.fabric
     if fabric is None and any(side > limit for side, limit in zip(size, wafer, strict=True)):
-        ev.fail(node, f"a rectangle of {size[0]} x {size[1]} PEs; the wafer has {wafer[0]} x {wafer[1]}")
+        ev.fail(node, f"the rectangle has {size[0]} x {size[1]} PEs; the wafer has {wafer[0]} x {wafer[1]}")
     if fabric is not None:
         for have, need, offset, what in zip(fabric, size, offsets, ("width", "height"), strict=True):
             if offset + need > have:

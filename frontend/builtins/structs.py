@@ -29,7 +29,7 @@ def _concat_structs(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> V
     if not right.data:
         return left
     if len(left.data) + len(right.data) > MAX_FIELDS:
-        ev.fail(node, f"a struct of {len(left.data) + len(right.data)} fields; does this loop ever end?")
+        ev.fail(node, f"a struct of {len(left.data) + len(right.data)} fields is too large; check that this loop ends")
     if (left.type.names is None) != (right.type.names is None):
         ev.fail(node, "@concat_structs joins two structs with names or two tuples, not one of each")
     names = None
@@ -82,7 +82,7 @@ def _strlen(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
 def _strcat(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     text = b"".join(bytes_of(ev, argument) for argument in node.arguments)
     if len(text) > MAX_STRING_LENGTH:
-        ev.fail(node, f"a string of {len(text)} bytes; does this loop ever end?")
+        ev.fail(node, f"a string of {len(text)} bytes is too long; check that this loop ends")
     return Value(types.COMPTIME_STRING, text)
 
 

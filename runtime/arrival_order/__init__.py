@@ -9,7 +9,7 @@ word that the other is sure to use, and nothing can decide which is first:
 - nothing outside: two PEs send, no wavelet can lead from one to the other or from the receiver to one of them, neither
   by a switch nor by the host, and one launch starts all.
 
-So do two senders that meet in one queue if the host sees what they send by its place among all: an operation moves it
+So do two senders that meet in one queue if the host sees in which order their wavelets arrive: an operation moves it
 to several elements, or a data task stores it where the wavelet does not say, and never reads what was there. What is
 written by both counts only if the host sees it, since tasks may use scratch memory one after the other.
 

@@ -217,7 +217,7 @@ class ClassActors:
             yield Code.ORDER_OF_SENDERS, senders[0], place[1], place[0], 0, values
 
     def _kept_by_place(self, queue: int) -> tuple[int, int] | None:
-        """Return the source place, and the task, that keep wavelets of a queue by their place among all; or None."""
+        """Return the source place, and the task, that store wavelets of a queue in the order of arrival; or None."""
         for actor in self._actors:
             if actor.queue != queue:
                 continue

@@ -419,9 +419,9 @@ def _order_of_streams(of: Subject) -> str:
 def _order_of_senders(of: Subject) -> str:
     queue, first, second = of.values[:3]
     return (
-        f"what comes by {_input(of, queue)} on {of.here} is kept by its place among all, and {of.pe(first)} and "
+        f"what comes by {_input(of, queue)} on {of.here} is stored in the order of arrival, and {of.pe(first)} and "
         f"{of.pe(second)} both send to the queue; nothing decides which comes first: give each a color and a queue of "
-        "its own, let a switch or a wavelet of one say when the other may send, or send the place with the value"
+        "its own, let a switch or a wavelet of one say when the other may send, or send the index with the value"
     )
 
 

@@ -433,13 +433,13 @@ class _Checker:
         is_number, is_slot = within < numbers[owner], slot >= 0
         is_descriptor = ~is_number & ~is_slot
         if (row[is_number] >= len(tables["numbers"])).any() or (row[is_descriptor] >= len(tables["descriptors"])).any():
-            refuse("a use names a number or a descriptor that is not there")
+            refuse("a use names a number or a descriptor that does not exist")
         kind = np.full(len(row), -1)
         kind[is_slot] = tables["slot_kinds"][(self.column("bodies", "slot_kinds")[owner] + slot)[is_slot]]
         for number, name in enumerate(SLOTS):
             section = slot_section(name)
             if (row[kind == number] >= len(tables[section])).any():
-                refuse(f"a use names a row of '{section}' that is not there")
+                refuse(f"a use names a row of '{section}' that does not exist")
         self.body_uses = BodyUses(use, owner, slot, kind, row)
         self.slot_rows()
         self.owners(use, is_descriptor, kind, row)
@@ -478,7 +478,7 @@ class _Checker:
         self.all_hold("accesses", ~pointer | (rank <= 1), "has a pointer and more than one index")
         buffer, base = self.column("accesses", "buffer"), self.column("accesses", "base")
         there = np.where(pointer, buffer == NONE, buffer < len(self.tables["buffers"]))
-        self.all_hold("accesses", there, "names a buffer that is not there")
+        self.all_hold("accesses", there, "names a buffer that does not exist")
         self.runs("accesses", "dims", np.where(pointer, 0, rank), "access_dims")
         if not len(buffer):
             self.access_owner = np.zeros(0, np.int64)
@@ -533,7 +533,7 @@ class _Checker:
         for number, section in ((MEMORY_WALK, "buffers"), (QUEUE_RUN, "queues"), (FIFO_END, "fifos")):
             mine = (type == number) & ~((row == NONE) & walks)
             if (row[mine] >= len(self.tables[section])).any():
-                refuse(f"a descriptor names a row of '{section}' that is not there")
+                refuse(f"a descriptor names a row of '{section}' that does not exist")
             owner[mine] = self.tables[section]["owner"].astype(np.int64)[row[mine]]
         self.descriptor_owner = owner
 
@@ -637,7 +637,7 @@ class _Checker:
     def run_by(self, section: str, row: int, use: int, owner: int) -> Any:
         """Check the use of code that something starts; return its body."""
         if use >= len(self.tables["uses"]):
-            refuse(f"row {row} of '{section}' has a use that is not there")
+            refuse(f"row {row} of '{section}' has a use that does not exist")
         if self.use_owner[use] not in (-1, owner):
             refuse(f"row {row} of '{section}' runs code of another class")
         body = int(self.tables["uses"][use]["body"])
@@ -807,7 +807,7 @@ class _Checker:
         for number, section in ((EXPORT_BUFFER, "buffers"), (EXPORT_FUNCTION, "tasks")):
             mine = type == number
             if (row[mine] >= len(self.tables[section])).any():
-                refuse(f"an export names a row of '{section}' that is not there")
+                refuse(f"an export names a row of '{section}' that does not exist")
             if (self.column(section, "owner")[row[mine]] != owner[mine]).any():
                 refuse(f"an export of a class names a row of '{section}' of another one")
         buffers = type == EXPORT_BUFFER

@@ -257,7 +257,7 @@ class _CodeChecker:
             for letter, limit in limits.items():
                 wrong |= (kind == ord(letter)) & (value >= limit)
             if wrong.any():
-                self.wrong(int(np.argmax(wrong)), f"has an operand {'abc'[column]} that is not there")
+                self.wrong(int(np.argmax(wrong)), f"has an operand {'abc'[column]} that does not exist")
         jumps = role[:, 1] == ord("j")
         target = fields[:, 1] | fields[:, 2] << 16
         if (jumps & (target >= length[self.body])).any():

@@ -189,16 +189,16 @@ LATER = {
 """Builtins that take no values of their own."""
 
 REFUSED = [
-    ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 100000000000000000000000000 }»)", "an extent of 100000000000000000000000000; it is from 0 to 65535"),
-    ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = -1 }»)", "an extent of -1; it is from 0 to 65535"),
-    ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 2, .stride = 40000 }»)", "a stride of 40000; it is from -128 to 127"),
-    ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 2, .offset = -40000 }»)", "an offset of -40000; it is from -32768 to 32767"),
-    ("global", "@get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, 70000 } }»)", "an extent of 70000; it is from 0 to 65535"),
-    ("global", "@get_dsd(fabin_dsd, «.{ .extent = 65536, .fabric_color = @get_color(9), .input_queue = @get_input_queue(5) }»)", "an extent of 65536; it is from 0 to 65535"),
+    ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 100000000000000000000000000 }»)", "an extent of 100000000000000000000000000 is out of range; use 0 to 65535"),
+    ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = -1 }»)", "an extent of -1 is out of range; use 0 to 65535"),
+    ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 2, .stride = 40000 }»)", "a stride of 40000 is out of range; use -128 to 127"),
+    ("global", "@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 2, .offset = -40000 }»)", "an offset of -40000 is out of range; use -32768 to 32767"),
+    ("global", "@get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, 70000 } }»)", "an extent of 70000 is out of range; use 0 to 65535"),
+    ("global", "@get_dsd(fabin_dsd, «.{ .extent = 65536, .fabric_color = @get_color(9), .input_queue = @get_input_queue(5) }»)", "an extent of 65536 is out of range; use 0 to 65535"),
     ("global", "@get_dsd(fabout_dsd, «.{ .extent = 3, .fabric_color = @get_color(9), .priority = .{ .x = true } }»)", "'.priority' of a DSD does not exist on WSE-2 (DSD-101); give it to the operation"),
-    ("run", "@set_dsd_length(d1, «-1»)", "a length of -1; it is from 0 to 65535"),
-    ("run", "@set_dsd_stride(d1, «32768»)", "a stride of 32768; it is from -128 to 127"),
-    ("run", "@increment_dsd_offset(d1, «100000», u16)", "an offset of 100000; it is from 0 to 65535"),
+    ("run", "@set_dsd_length(d1, «-1»)", "a length of -1 is out of range; use 0 to 65535"),
+    ("run", "@set_dsd_stride(d1, «32768»)", "a stride of 32768 is out of range; use -128 to 127"),
+    ("run", "@increment_dsd_offset(d1, «100000», u16)", "an offset of 100000 is out of range; use 0 to 65535"),
     ("run", "@mov16(d1, d1, «.{ .async = true, .priority = .{ .x = true } }»)", "'x' is not a '.priority'; it is one of"),
     ("global", "@zeros(«[2]mem1d_dsd»)", "@zeros makes arrays of numbers, and there is no zero of type 'mem1d_dsd'"),
     ("global", "@zeros(«[2]comptime_string»)", "there is no zero of type 'comptime_string'"),
@@ -215,8 +215,8 @@ LAYOUTS = [
     ('@set_rectangle(1, 1); «@set_tile_code(100000000000000000000000000, 0, "pe.csl")»;', "PE (100000000000000000000000000, 0) is outside the rectangle of 1 x 1 PEs"),
     ('@set_rectangle(1, 1); «@set_tile_code(0, -9223372036854775809, "pe.csl")»;', "PE (0, -9223372036854775809) is outside the rectangle"),
     ('@set_rectangle(5, 1); for (@range(u64, 5)) |x| { «@set_tile_code(x * 4611686018427387904, 0, "pe.csl")»; }', "PE (4611686018427387904, 0) is outside the rectangle"),
-    ("«@set_rectangle(100000000000000000000000000, 1)»;", "a rectangle of 100000000000000000000000000 x 1 PEs; the wafer has 757 x 996"),
-    ("«@set_rectangle(1, 100000)»;", "a rectangle of 1 x 100000 PEs; the wafer has 757 x 996"),
+    ("«@set_rectangle(100000000000000000000000000, 1)»;", "the rectangle has 100000000000000000000000000 x 1 PEs; the wafer has 757 x 996"),
+    ("«@set_rectangle(1, 100000)»;", "the rectangle has 1 x 100000 PEs; the wafer has 757 x 996"),
 ]  # fmt: skip
 
 

@@ -147,7 +147,7 @@ REFUSED = {
     # DSD-077
     "a field of others": (".base_address = &buffer, .extent = 20, .stride = 1", "has no field '.stride'"),
     # DSD-079
-    "a negative extent": (".base_address = &buffer, .extent = -1", "an extent of -1"),
+    "a negative extent": (".base_address = &buffer, .extent = -1", "an extent of -1 is"),
     "an extent of the run": (
         ".base_address = &buffer, .extent = count",
         "at compile time; set others with @set_dsd_length",

@@ -366,7 +366,7 @@ REFUSED = [
     ("_ = @get_dsd(mem4d_dsd, .{ .tensor_access = «|i,j|{3} -> a[i]» });", "2 variables but 1 extents"),
     ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = «|i|{3} -> a[i * i]» });", "the index is not affine"),
     ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i + «n»] });", "cannot be read at compile time"),
-    ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«-3»} -> a[i] });", "an extent of -3; it is from 0 to 65535 (DSD-021)"),
+    ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«-3»} -> a[i] });", "an extent of -3 is out of range; use 0 to 65535 (DSD-021)"),
     ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«n»} -> a[i] });", "cannot be read at compile time"),
     ("_ = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> «n»[i] });", "a tensor access needs an array, not a value of type 'u16'"),
     # DSD-023

@@ -95,42 +95,42 @@ def test_taken(csl: Csl, arch: str) -> None:
 
 REFUSED = {
     "DSD-008": [
-        (of("mem1d_dsd", ".base_address = &a, .extent = 65536"), "an extent of 65536; it is from 0 to 65535"),
-        (of("mem1d_dsd", ".base_address = &a, .extent = -1"), "an extent of -1; it is from 0 to 65535"),
+        (of("mem1d_dsd", ".base_address = &a, .extent = 65536"), "an extent of 65536 is out of range; use 0 to 65535"),
+        (of("mem1d_dsd", ".base_address = &a, .extent = -1"), "an extent of -1 is out of range; use 0 to 65535"),
         (of("mem1d_dsd", ".base_address = &a, .extent = signed"), "expected 'u16', found 'i16'"),
         (of("mem1d_dsd", ".base_address = &a, .extent = wide"), "expected 'u16', found 'u32'"),
     ],
     "DSD-009": [
-        (with_stride("128"), "a stride of 128; it is from -128 to 127"),
-        (with_stride("-129"), "a stride of -129; it is from -128 to 127"),
+        (with_stride("128"), "a stride of 128 is out of range; use -128 to 127"),
+        (with_stride("-129"), "a stride of -129 is out of range; use -128 to 127"),
         (with_stride("signed"), "expected 'i8', found 'i16'; convert it with @as(i8, ...)"),
     ],
     "DSD-011": [
-        (with_offset("32768"), "an offset of 32768; it is from -32768 to 32767"),
-        (with_offset("-32769"), "an offset of -32769; it is from -32768 to 32767"),
+        (with_offset("32768"), "an offset of 32768 is out of range; use -32768 to 32767"),
+        (with_offset("-32769"), "an offset of -32769 is out of range; use -32768 to 32767"),
         (with_offset("count"), "expected 'i16', found 'u16'"),
     ],
     "DSD-021": [
-        (with_access("|i|{65536} -> a[0]"), "an extent of 65536; it is from 0 to 65535"),
-        (with_access("|i|{-1} -> a[0]"), "an extent of -1; it is from 0 to 65535"),
+        (with_access("|i|{65536} -> a[0]"), "an extent of 65536 is out of range; use 0 to 65535"),
+        (with_access("|i|{-1} -> a[0]"), "an extent of -1 is out of range; use 0 to 65535"),
     ],
     "DSD-032": [
-        (with_access("|i|{2} -> a[128 * i]"), "a stride of 128; it is from -128 to 127"),
-        (with_access("|i|{2} -> a[-129 * i]"), "a stride of -129; it is from -128 to 127"),
+        (with_access("|i|{2} -> a[128 * i]"), "a stride of 128 is out of range; use -128 to 127"),
+        (with_access("|i|{2} -> a[-129 * i]"), "a stride of -129 is out of range; use -128 to 127"),
         (with_access("|i|{2} -> a[i + 32768]"), "offset 32768 or stride 1 does not fit in 'i16' (DSD-032)"),
         (with_access("|i|{2} -> a[i - 32769]"), "offset -32769 or stride 1 does not fit in 'i16' (DSD-032)"),
     ],
     "DSD-048": [
-        (with_offset("32768", ".{ 2, 2 }", "mem4d_dsd"), "an offset of 32768; it is from -32768 to 32767"),
-        (with_offset("-32769", ".{ 2, 2 }", "mem4d_dsd"), "an offset of -32769; it is from -32768 to 32767"),
+        (with_offset("32768", ".{ 2, 2 }", "mem4d_dsd"), "an offset of 32768 is out of range; use -32768 to 32767"),
+        (with_offset("-32769", ".{ 2, 2 }", "mem4d_dsd"), "an offset of -32769 is out of range; use -32768 to 32767"),
     ],
     "DSD-050": [
-        (of("mem4d_dsd", MEM4D % "32768"), "a stride of 32768; it is from -32768 to 32767"),
-        (of("mem4d_dsd", MEM4D % "-32769"), "a stride of -32769; it is from -32768 to 32767"),
+        (of("mem4d_dsd", MEM4D % "32768"), "a stride of 32768 is out of range; use -32768 to 32767"),
+        (of("mem4d_dsd", MEM4D % "-32769"), "a stride of -32769 is out of range; use -32768 to 32767"),
         (of("mem4d_dsd", MEM4D % "count"), "expected 'i16', found 'u16'"),
     ],
     "DSD-052": [
-        (of("mem4d_dsd", CELLS % "1, 65536"), "an extent of 65536; it is from 0 to 65535"),
+        (of("mem4d_dsd", CELLS % "1, 65536"), "an extent of 65536 is out of range; use 0 to 65535"),
         (of("mem4d_dsd", CELLS % "signed, 2"), "expected 'u16', found 'i16'"),
     ],
     "DSD-057": [
@@ -142,12 +142,12 @@ REFUSED = {
     ],
     "DSD-080": [
         (ring("4", "21"), "'.wraparound' is 21, but the buffer has 20 elements"),
-        (ring("65536", "20"), "an extent of 65536; it is from 0 to 65535"),
-        (ring("-1", "20"), "an extent of -1; it is from 0 to 65535"),
+        (ring("65536", "20"), "an extent of 65536 is out of range; use 0 to 65535"),
+        (ring("-1", "20"), "an extent of -1 is out of range; use 0 to 65535"),
     ],
     "DSD-095": [
-        (of("fabin_dsd", IN + "65536"), "an extent of 65536; it is from 0 to 65535"),
-        (of("fabout_dsd", OUT + "-1"), "an extent of -1; it is from 0 to 65535"),
+        (of("fabin_dsd", IN + "65536"), "an extent of 65536 is out of range; use 0 to 65535"),
+        (of("fabout_dsd", OUT + "-1"), "an extent of -1 is out of range; use 0 to 65535"),
     ],
     "DSD-153": [
         ("@set_fifo_read_length(fifo, 65536);", "65536 does not fit in 'u16'"),
@@ -155,17 +155,17 @@ REFUSED = {
         ("@set_fifo_write_length(fifo, signed);", "expected 'u16', found 'i16'"),
     ],
     "DSD-166": [
-        ("@mov16(@increment_dsd_offset(line, -32769, i16), 1);", "an offset of -32769; it is from -32768 to 32767"),
+        ("@mov16(@increment_dsd_offset(line, -32769, i16), 1);", "-32769 is out of range; use -32768 to 32767"),
         ("@mov16(@increment_dsd_offset(line, count, i16), 1);", "expected 'i16', found 'u16'"),
     ],
     "DSD-174": [
-        ("@mov16(@set_dsd_length(line, 65536), 1);", "a length of 65536; it is from 0 to 65535"),
-        ("@mov16(@set_dsd_length(line, -1), 1);", "a length of -1; it is from 0 to 65535"),
+        ("@mov16(@set_dsd_length(line, 65536), 1);", "a length of 65536 is out of range; use 0 to 65535"),
+        ("@mov16(@set_dsd_length(line, -1), 1);", "a length of -1 is out of range; use 0 to 65535"),
         ("@mov16(@set_dsd_length(line, signed), 1);", "expected 'u16', found 'i16'"),
     ],
     "DSD-178": [
-        ("@mov16(@set_dsd_stride(line, 128), 1);", "a stride of 128; it is from -128 to 127"),
-        ("@mov16(@set_dsd_stride(line, -129), 1);", "a stride of -129; it is from -128 to 127"),
+        ("@mov16(@set_dsd_stride(line, 128), 1);", "a stride of 128 is out of range; use -128 to 127"),
+        ("@mov16(@set_dsd_stride(line, -129), 1);", "a stride of -129 is out of range; use -128 to 127"),
         ("@mov16(@set_dsd_stride(line, signed), 1);", "expected 'i8', found 'i16'"),
     ],
 }  # fmt: skip

@@ -29,7 +29,7 @@ def layout(*lines: str, width: int = 2, height: int = 1) -> str:
 
 REFUSED = [
     ("layout { @set_rectangle(1, 1); «@set_rectangle(1, 1)»; }", "@set_rectangle is called twice"),
-    ("layout { «@set_rectangle(0, 1)»; }", "a rectangle of 0 x 1 PEs; it needs at least one"),
+    ("layout { «@set_rectangle(0, 1)»; }", "the rectangle has 0 x 1 PEs; both sides must be at least 1"),
     ("layout { @set_rectangle(«1.5», 1); }", "the width must be an integer, not 'comptime_float'"),
     ('layout { «@set_tile_code(0, 0, "pe.csl")»; }', "@set_tile_code comes before @set_rectangle"),
     ('layout { @set_rectangle(1, 1); «@set_tile_code(1, 0, "pe.csl")»; }', "PE (1, 0) is outside the rectangle"),

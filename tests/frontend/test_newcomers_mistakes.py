@@ -56,7 +56,7 @@ MISTAKES = {
     ),
     "long stride": (
         "@fmovs(@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 2, .stride = 200 }»), ad);",
-        "a stride of 200; it is from -128 to 127; the strides of a mem4d_dsd have 16 bits",
+        "a stride of 200 is out of range; use -128 to 127; the strides of a mem4d_dsd have 16 bits",
     ),
     "length of boxes": (
         "const m = @get_dsd(mem4d_dsd, .{ .tensor_access = |i,j|{2,4} -> a[4*i+j] });"

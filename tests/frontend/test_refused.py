@@ -79,17 +79,17 @@ REFUSED: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {
         (BOTH, "", "@mov16(@get_dsd(mem1d_dsd, «.{ .base_address = x, .extent = 4 }»), 1);", "a base address is a pointer, not a value of type 'i16'; write & in front of the variable"),
     ],
     "DSD-008": [
-        (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 65536 }»);", "_ = made;", "an extent of 65536; it is from 0 to 65535"),
+        (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 65536 }»);", "_ = made;", "an extent of 65536 is out of range; use 0 to 65535"),
         (BOTH, "", "@mov16(@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = signed }»), 1);", "expected 'u16', found 'i16'; convert it with @as(u16, ...)"),
         (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 2.0 }»);", "_ = made;", "an extent is an integer, not 'comptime_float'"),
     ],
     "DSD-009": [
-        (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 4, .stride = 128 }»);", "_ = made;", "a stride of 128; it is from -128 to 127"),
-        (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 4, .stride = -129 }»);", "_ = made;", "a stride of -129; it is from -128 to 127"),
+        (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 4, .stride = 128 }»);", "_ = made;", "a stride of 128 is out of range; use -128 to 127"),
+        (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 4, .stride = -129 }»);", "_ = made;", "a stride of -129 is out of range; use -128 to 127"),
         (BOTH, "", "@mov16(@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 4, .stride = signed }»), 1);", "expected 'i8', found 'i16'; convert it with @as(i8, ...)"),
     ],
     "DSD-011": [
-        (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 4, .offset = 32768 }»);", "_ = made;", "an offset of 32768; it is from -32768 to 32767"),
+        (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 4, .offset = 32768 }»);", "_ = made;", "an offset of 32768 is out of range; use -32768 to 32767"),
         (BOTH, "", "@mov16(@get_dsd(mem1d_dsd, «.{ .base_address = &a, .extent = 4, .offset = wide }»), 1);", "expected 'i16', found 'u32'; convert it with @as(i16, ...)"),
     ],
     "DSD-013": [
@@ -110,7 +110,7 @@ REFUSED: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {
     ],
     "DSD-021": [
         (BOTH, "", "@mov16(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«n»} -> a[i] }), 1);", "'n' is memory of the PE, which cannot be read at compile time; declare it 'const', or compute this at run time"),
-        (BOTH, "const made = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«-1»} -> a[i] });", "_ = made;", "an extent of -1; it is from 0 to 65535 (DSD-021)"),
+        (BOTH, "const made = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«-1»} -> a[i] });", "_ = made;", "an extent of -1 is out of range; use 0 to 65535 (DSD-021)"),
         (BOTH, "const made = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«2.5»} -> a[i] });", "_ = made;", "an extent must be an integer, not 'comptime_float'"),
     ],
     "DSD-023": [
@@ -131,8 +131,8 @@ REFUSED: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {
         (BOTH, "", "@mov16(@get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[i + «signed»] }), 1);", "'signed' is memory of the PE, which cannot be read at compile time; declare it 'const', or compute this at run time"),
     ],
     "DSD-032": [
-        (BOTH, "var big = @zeros([400]i16); const made = @get_dsd(mem1d_dsd, «.{ .tensor_access = |i|{3} -> big[128 * i] }»);", "_ = made;", "a stride of 128; it is from -128 to 127"),
-        (BOTH, "const made = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«65536»} -> a[0] });", "_ = made;", "an extent of 65536; it is from 0 to 65535 (DSD-021)"),
+        (BOTH, "var big = @zeros([400]i16); const made = @get_dsd(mem1d_dsd, «.{ .tensor_access = |i|{3} -> big[128 * i] }»);", "_ = made;", "a stride of 128 is out of range; use -128 to 127"),
+        (BOTH, "const made = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{«65536»} -> a[0] });", "_ = made;", "an extent of 65536 is out of range; use 0 to 65535 (DSD-021)"),
     ],
     "DSD-036": [
         (BOTH, "const made = @get_dsd(mem1d_dsd, «.{ .tensor_access = |i|{3} -> a[i], .extent = 3 }»);", "_ = made;", "'.extent' is given twice, by '.tensor_access' too; leave one out"),
@@ -142,14 +142,14 @@ REFUSED: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {
         (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &x, .extent = .{ 2, 2 } }»);", "_ = made;", "'.base_address' of a mem4d_dsd points to an array, not to a 'i16' (DSD-047)"),
     ],
     "DSD-048": [
-        (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, 2 }, .offset = -32769 }»);", "_ = made;", "an offset of -32769; it is from -32768 to 32767"),
+        (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, 2 }, .offset = -32769 }»);", "_ = made;", "an offset of -32769 is out of range; use -32768 to 32767"),
     ],
     "DSD-050": [
-        (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, 2 }, .stride = .{ 1, 32768 } }»);", "_ = made;", "a stride of 32768; it is from -32768 to 32767"),
+        (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, 2 }, .stride = .{ 1, 32768 } }»);", "_ = made;", "a stride of 32768 is out of range; use -32768 to 32767"),
         (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, 2 }, .stride = 1 }»);", "_ = made;", "1 strides for 2 extents; give as many of each (DSD-053)"),
     ],
     "DSD-052": [
-        (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, -2 } }»);", "_ = made;", "an extent of -2; it is from 0 to 65535"),
+        (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ 2, -2 } }»);", "_ = made;", "an extent of -2 is out of range; use 0 to 65535"),
         (BOTH, "const made = @get_dsd(mem4d_dsd, «.{ .base_address = &a, .extent = .{ .x = 2, .y = 2 } }»);", "_ = made;", "'.extent' is a tuple such as .{ 2, 3 }, and its members have no names (DSD-050, DSD-052)"),
     ],
     "DSD-053": [
@@ -175,7 +175,7 @@ REFUSED: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {
     ],
     "DSD-079": [
         (BOTH, "", "@load_to_dsr_xdsr(dest, xdsr0, @get_dsd(circbuf_dsd, «.{ .base_address = &a, .extent = n }»));", "'.extent' of a circbuf_dsd must be known at compile time; set others with @set_dsd_length"),
-        (BOTH, "const made = @get_dsd(circbuf_dsd, «.{ .base_address = &a, .extent = -1 }»);", "_ = made;", "an extent of -1; it is from 0 to 65535"),
+        (BOTH, "const made = @get_dsd(circbuf_dsd, «.{ .base_address = &a, .extent = -1 }»);", "_ = made;", "an extent of -1 is out of range; use 0 to 65535"),
     ],
     "DSD-080": [
         (BOTH, "const made = @get_dsd(circbuf_dsd, «.{ .base_address = &a, .extent = 4, .wraparound = 65536 }»);", "_ = made;", "'.wraparound' is 65536, but the buffer has 12 elements"),
@@ -282,7 +282,7 @@ REFUSED: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {
         (BOTH, "const made = @increment_dsd_offset(«ring», 2, i16);", "_ = made;", "this must be a memory DSD, not 'circbuf_dsd'"),
     ],
     "DSD-166": [
-        (BOTH, "const made = @increment_dsd_offset(d, «-32769», i16);", "_ = made;", "an offset of -32769; it is from -32768 to 32767"),
+        (BOTH, "const made = @increment_dsd_offset(d, «-32769», i16);", "_ = made;", "an offset of -32769 is out of range; use -32768 to 32767"),
         (BOTH, "", "@mov16(d, @increment_dsd_offset(d, «n», i16));", "expected 'i16', found 'u16'; convert it with @as(i16, ...)"),
     ],
     "DSD-167": [
@@ -293,7 +293,7 @@ REFUSED: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {
         (BOTH, "const made = @set_dsd_length(«d4», 2);", "_ = made;", "@set_dsd_length takes a mem1d_dsd or a fabric DSD, not a mem4d_dsd"),
     ],
     "DSD-174": [
-        (BOTH, "const made = @set_dsd_length(d, «65536»);", "_ = made;", "a length of 65536; it is from 0 to 65535"),
+        (BOTH, "const made = @set_dsd_length(d, «65536»);", "_ = made;", "a length of 65536 is out of range; use 0 to 65535"),
         (BOTH, "", "@mov16(d, @set_dsd_length(d, «signed»));", "expected 'u16', found 'i16'; convert it with @as(u16, ...)"),
     ],
     "DSD-177": [
@@ -301,7 +301,7 @@ REFUSED: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {
         (BOTH, "", "@mov16(d, @set_dsd_stride(«in», 2));", "this must be a memory DSD, not 'fabin_dsd'"),
     ],
     "DSD-178": [
-        (BOTH, "const made = @set_dsd_stride(d, «128»);", "_ = made;", "a stride of 128; it is from -128 to 127"),
+        (BOTH, "const made = @set_dsd_stride(d, «128»);", "_ = made;", "a stride of 128 is out of range; use -128 to 127"),
         (BOTH, "", "@mov16(d, @set_dsd_stride(d, «signed»));", "expected 'i8', found 'i16'; convert it with @as(i8, ...)"),
     ],
     "DSD-183": [

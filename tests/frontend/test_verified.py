@@ -35,7 +35,7 @@ FABOUT = ".extent = 2, .output_queue = @get_output_queue(2), .fabric_color = @ge
             "wse3",
             "const d = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{2} -> numbers[500 * i] });\n"
             "fn f() void { @mov32(d, 3); }",
-            r"pe\.csl:5:31: error: a stride of 500; it is from -128 to 127",
+            r"pe\.csl:5:31: error: a stride of 500 is out of range; use -128 to 127",
         ),
         (
             "wse3",

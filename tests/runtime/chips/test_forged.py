@@ -47,7 +47,7 @@ def test_what_is_assembled_is_right() -> None:
         ("spaces", 1, "owner", 7, "'owner' of row 1 of 'spaces' is not a row of the 2 of 'classes'"),
         ("tiles", 0, "rank", 6, "row 0 of 'tiles' has too many dimensions, or none"),
         ("tiles", 0, "open", 2, "row 0 of 'tiles' has an open dimension too many"),
-        ("tiles", 0, "open", 1, "has an operand b that is not there|reads a register"),
+        ("tiles", 0, "open", 1, "has an operand b that does not exist|reads a register"),
         ("tiles", 0, "slot_count", 0, "row 0 of 'tiles' has no slots"),
         ("tiles", 0, "element", 13, "'element' of row 0 of 'tiles' is not below 13"),
         ("tile_applies", 0, "destination", 3, "row 0 of 'tile_applies' has no tile as its destination"),

@@ -88,7 +88,7 @@ FORGED: list[tuple[str, int, str, Any, str]] = [
     ("fifos", 0, "step", 5, "operations on a FIFO move no element at once, or more than it has places"),
     ("fifos", 0, "buffer", 0, "a descriptor of a FIFO has elements of another size than the FIFO"),
     ("tasks", 0, "type", 9, "'type' of row 0 of 'tasks' is not below 5"),
-    ("tasks", 0, "use", NONE, "row 0 of 'tasks' has a use that is not there"),
+    ("tasks", 0, "use", NONE, "row 0 of 'tasks' has a use that does not exist"),
     ("tasks", 1, "flags", 1, "a task is activated that is not a local one"),
     ("operations", 0, "activate", 1, "a task is activated that is not a local one"),
     ("fifos", 0, "push_task", 1, "a task is activated that is not a local one"),
@@ -105,7 +105,7 @@ FORGED: list[tuple[str, int, str, Any, str]] = [
     ("filters", 0, "counts", 0, "row 0 of 'filters' has no 'id'"),
     ("filters", 0, "values", 10**6, "'id' of row 0 of 'filters' leaves the rows of 'column_values'"),
     ("networks", 0, "color", 77, "'color' of row 0 of 'networks' is not a row of the 4 of 'colors'"),
-    ("exports", 0, "row", 77, "an export names a row of 'buffers' that is not there"),
+    ("exports", 0, "row", 77, "an export names a row of 'buffers' that does not exist"),
     ("exports", 0, "owner", 1, "an export of a class names a row of 'buffers' of another one"),
 ]
 
@@ -146,8 +146,8 @@ def body_of(*code: tuple[Any, int, int, int], **counts: int) -> Tables:
 
 END = ("end", 0, 0, 0)
 UNWRITTEN_0 = "instruction 0 of body 0 reads a register or descriptor that is not written before"
-BAD_A = "instruction 0 of body 0 has an operand a that is not there"
-BAD_B = "instruction 0 of body 0 has an operand b that is not there"
+BAD_A = "instruction 0 of body 0 has an operand a that does not exist"
+BAD_B = "instruction 0 of body 0 has an operand b that does not exist"
 CODE: list[tuple[list[Any], dict[str, int], str | None]] = [
     ([END], {}, None),
     ([("move", 1, 0, 0), END], {"registers": 2, "numbers": 1}, None),
