@@ -106,6 +106,10 @@ class Engine(Protocol):
         """Return how many wavelets wait in a queue, or sink, of each unit of a class."""
         ...
 
+    def unsent(self, cls: int, queue: int) -> Array:
+        """Return how many wavelets for an input queue of each unit of a class the host still holds."""
+        ...
+
     def take(self, pes: Array, sinks: Array, count: int) -> Array:
         """Return the next `count` wavelets, which are there, that each of n PEs has sent to a sink, and take them.
 

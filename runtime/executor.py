@@ -181,8 +181,8 @@ class Executor(Protocol):
         """
         ...
 
-    def backlog(self, color: str) -> tuple[Array, Array]:
-        """Return how many words of the host wait in the queue of a color, and how many that queue holds."""
+    def unsent(self, color: str) -> Array:
+        """Return how many words of a color the host still holds for each unit, since there is no room for them."""
         ...
 
     def arrived(self, color: str) -> Array:

@@ -154,16 +154,15 @@ class HostedEngine:
             if served.any():
                 self.engine.send(pes[served], queues[pes][served], payload[served], times[served])
 
-    def backlog(self, color: str) -> tuple[Array, Array]:
-        """Return how many words of the host wait in the queue of a color, and how many that queue holds."""
-        stream = self._stream(color, self.fabric.host_inputs)
-        waiting, room = np.zeros((2, len(self.fabric.pe_class)), np.int64)
-        for queues in stream.queues:
+    def unsent(self, color: str) -> Array:
+        """Return how many words of a color the host still holds for each unit."""
+        found = np.zeros(len(self.fabric.pe_class), np.int64)
+        for queues in self._stream(color, self.fabric.host_inputs).queues:
             for queue in distinct(queues[queues != NOWHERE]).tolist():
                 mine = queues == queue
-                waiting[mine] += self._backlog(queue)[self.fabric.pe_unit[mine]]
-                room[mine] += self.fabric.room[queue]
-        return self._on_grid(waiting), self._on_grid(room)
+                unsent = self.engine.unsent(int(self.fabric.queue_class[queue]), queue)[self.fabric.pe_unit[mine]]
+                found[mine] = np.maximum(found[mine], unsent)  # the slowest of several queues
+        return self._on_grid(found)
 
     def arrived(self, color: str) -> Array:
         """Return how many words of each unit wait for the host."""

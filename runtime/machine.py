@@ -270,15 +270,17 @@ class Machine:
         first = sent.note(region, count, self.cycles)
         self.executor.send(color, region, np.ascontiguousarray(values).view(np.uint32), first)
 
-    def backlog(self, color: str) -> tuple[Array, Array]:
-        """Return what the host has sent on a stream and each PE has not read yet, and what the PE's queue holds of it.
+    def sent(self, color: str) -> Array:
+        """Return how many words the host has been given for each PE on a stream, [height, width].
 
-        Both [height, width], in words. Raises LoomError for a color that is not a stream from the host. A host is held
-        back by what neither the queue nor anything on the way takes; here it never is, which changes neither what units
-        compute nor when.
+        Raises LoomError for a color that is not a stream from the host.
         """
+        return _stream(color, self._sent, "from the host").count.copy()
+
+    def unsent(self, color: str) -> Array:
+        """Return how many of these words the host still holds, since there is no room for them, [height, width]."""
         _stream(color, self.host_inputs, "from the host")
-        return self.executor.backlog(color)
+        return self.executor.unsent(color)
 
     def receive(self, color: str, x: int, y: int, w: int, h: int, n: int) -> Array:
         """Return the next n words that each PE of a region has sent on a stream to the host, uint32 [h, w, n].

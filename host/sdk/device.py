@@ -10,16 +10,16 @@ import math
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...diagnostics.limits import STEP_LIMIT
-from ...runtime import Deadlock
+from ...runtime import Deadlock, Machine
 from ...runtime.deadlock import Hang
 from ...runtime.host_streams import MissingWavelets
-from ...targets.memcpy import BUFFER_WAVELETS
+from ...targets.memcpy import BUFFER_WAVELETS, WEST_COLUMNS
 from ..command_stream import CommandStream
 from ..notices import watch_on_stderr
 from .artifact import Artifact, Export, read_symbols
@@ -28,11 +28,36 @@ from .errors import SdkError
 from .loading import load
 from .streams import PlacedStream
 
+if TYPE_CHECKING:
+    from .placement import FabricPlacement
+
 Region = tuple[int, int, int, int]
 """First column and row, width and height, of PEs in the program's rectangle."""
 
 MAX_REGIONS = 6
 """Regions that a message describes."""
+
+
+BLOCKS = "pass nonblock=True, or start what takes them before"
+NOT_DOCUMENTED = "on a wafer this call returns if memcpy's own PEs hold them, and no document says how many they do"
+
+
+class Sending(NamedTuple):
+    """What a call has sent, or is to send, to the PEs of a region."""
+
+    color: str
+    """Its name in IR."""
+    region: Region
+    goal: NDArray[np.int64]
+    """How many words each PE has been sent on the color by then, [h, w]."""
+    held: NDArray[np.int64]
+    """Words that the way to the PEs of each column of the region holds before the last link, [w]."""
+    assumed: int
+    """Words that memcpy's own PEs are assumed to hold besides."""
+    blocks: bool
+    """True if the script goes on only when all has left the host."""
+    remedy: str = ""
+    """What helps besides."""
 
 
 class Device:
@@ -50,8 +75,7 @@ class Device:
         self._step_limit = step_limit
         self.machine = load(artifact, trace, statistics=statistics)
         self.machine.watch = self.watch
-        self._buffered = artifact.placement.west_buffer * BUFFER_WAVELETS // self.machine.width
-        """Words for each PE of a row that buffers west of the program hold."""
+        self._held, self._assumed = words_on_the_way(self.machine, artifact.placement)
         self._sends: list[tuple[str, Region, str | None]] = []
         """The calls that have sent on streams: the color by its name in IR, the PEs, and the line of the script."""
         self._artifact = artifact
@@ -168,30 +192,44 @@ class Device:
 
     def send(
         self, color: int, region: Region, tensor: NDArray[np.uint32], *, blocks: bool, asked: str | None = None
-    ) -> None:
-        """Send the words [h, w, l] to PEs as wavelets of a color; `asked` is the line of the script that does it.
-
-        A call that `blocks` returns on a wafer when all are on it; a warning says when there would be no room for them
-        because the PEs do not read.
-        """
-        x, y, w, h = region
+    ) -> Sending:
+        """Send the words [h, w, l] to PEs as wavelets of a color; `asked` is the line of the script that does it."""
         name = self._color(color, self.machine.host_inputs, "from the host")
-        self.machine.send(name, x, y, w, h, tensor)
+        self.machine.send(name, *region, tensor)
         self._sends.append((name, region, asked))
-        if not blocks:
-            return
-        self.settle()
-        waiting, room = self.machine.backlog(name)
-        crowded = waiting > room + self._buffered
-        if crowded.any():
-            row, column = np.argwhere(crowded)[0].tolist()
-            unread, held = int(waiting[row, column]), int(room[row, column])
-            print(
-                f"warning: memcpy_h2d to color {color}: PE ({column}, {row}) has not read {unread} of its wavelets and "
-                f"does not go on, and its queue holds {held}: on a wafer this call might never return; pass "
-                "nonblock=True, or start what reads them before",
-                file=sys.stderr,
-            )
+        held = self._held[region[0] : region[0] + region[2]]
+        return Sending(name, region, self.machine.sent(name)[_inside(region)], held, self._assumed, blocks)
+
+    def has_left(self, what: str, sending: Sending, *, last: bool) -> bool:
+        """Return True if all that a call has sent has left the host: it is on its way, or has been taken.
+
+        For a call that blocks, and with `last`, the machine runs until nothing can happen any more; if there is no room
+        for all even then, that is a deadlock. `what` is the call in words.
+        """
+        hang = self.settle() if sending.blocks or last else None
+        name, region = sending.color, sending.region
+        left = (self.machine.sent(name) - self.machine.unsent(name))[_inside(region)]
+        lacking = np.maximum(sending.goal - left - sending.held, 0)
+        if not lacking.any():
+            return True
+        if (lacking <= sending.assumed).all():
+            if sending.blocks:
+                print(f"warning: {_no_room(what, region, lacking)}: {NOT_DOCUMENTED}; {BLOCKS}", file=sys.stderr)
+            return True
+        if not (sending.blocks or last):
+            return False
+        waits = hang or self.machine.explain(allow_pending=True)
+        known = waits.hang if waits else self.machine.unexplained()
+        self.machine.note_reported(known.unread)
+        remedy = BLOCKS if sending.blocks else "let it take them, or send fewer"
+        message = f"{what} never completes: {_no_room('', region, lacking)}; {remedy}{sending.remedy}"
+        silent = _places(region, lacking)
+        starved = tuple(one for one in known.starved if one.place in silent)
+        raise SdkDeadlock(
+            "\n".join([message, *([waits.message] if waits else ())]),
+            waits.location if waits else None,
+            replace(known, silent=silent, starved=starved),
+        )
 
     def receive(self, color: int, region: Region, length: int, last: bool) -> NDArray[np.uint32] | None:
         """Return the next `length` wavelets of a color of each PE, [h, w, l], or None while some are missing.
@@ -231,24 +269,13 @@ class Device:
 
     def send_stream(
         self, stream: PlacedStream, words: NDArray[np.uint32], *, blocks: bool, asked: str | None = None
-    ) -> None:
-        """Send wavelets to a stream of a layout; with `blocks`, warn if the program does not take them all."""
+    ) -> Sending:
+        """Send wavelets to a stream of a layout."""
         self._sent[stream.name] = self._sent.get(stream.name, 0) + len(words)
-        name = self._color(stream.color, self.machine.host_inputs, "from the host")
-        region = (stream.x, stream.y, 1, 1)
-        self.machine.send(name, *region, words.reshape(1, 1, -1))
-        self._sends.append((name, region, asked))
-        if not blocks:
-            return
-        self.settle()
-        waiting, room = (int(each[stream.y, stream.x]) for each in self.machine.backlog(name))
-        if waiting > room:
-            print(
-                f"warning: send to '{stream.name}': {stream.end} does not take {waiting} of its wavelets and the "
-                "program does not go on: on a wafer this call might never return; pass nonblock=True, or give the "
-                "stream a larger io_buffer_size",
-                file=sys.stderr,
-            )
+        region, tensor = (stream.x, stream.y, 1, 1), words.reshape(1, 1, -1)
+        return self.send(stream.color, region, tensor, blocks=blocks, asked=asked)._replace(
+            held=np.zeros(1, np.int64), assumed=0, remedy=", or give the stream a larger io_buffer_size"
+        )
 
     def receive_stream(self, stream: PlacedStream, count: int, last: bool) -> NDArray[np.uint32] | None:
         """Return the next wavelets of a stream of a layout, [count], or None while some are missing.
@@ -380,6 +407,42 @@ class Device:
                 )
                 self.machine.note_reported(begun.unread)
         self.machine.warn_of_unread("at stop()", at_end=True)
+
+
+def words_on_the_way(machine: Machine, placement: FabricPlacement) -> tuple[NDArray[np.int64], int]:
+    """Return how many words the way from the host to a PE of each column holds before the last link, [width], and how
+    many memcpy's own PEs are assumed to hold besides.
+
+    The way goes by links from column to column, and through the buffers, which the PEs of a row share. Before that it
+    goes through memcpy's columns, each of which is assumed to hold what the two queues that memcpy uses on a PE do.
+    """
+    columns = np.arange(machine.width)
+    if not placement.memcpy:
+        return 0 * columns, 0
+    target = machine.target
+    link = target.timing.link_words
+    held = columns * link + placement.west_buffer * BUFFER_WAVELETS // machine.width
+    return held, WEST_COLUMNS * (target.input_queue_words[0] + target.output_queue_words[0] + link)
+
+
+def _no_room(what: str, region: Region, lacking: NDArray[np.int64]) -> str:
+    """Return for which PEs of a region, and how many wavelets, there is no room, in words."""
+    (place, *others), number = _places(region, lacking), int(lacking[lacking > 0][0])
+    rest = f", and {len(others)} other PE{'s do' if len(others) > 1 else ' does'} not take theirs" if others else ""
+    start, verb = f"{what}: " if what else "", "finds" if number == 1 else "find"
+    return (
+        f"{start}PE {place} does not go on, and {number} of the wavelets for it {verb} no room on the way there{rest}"
+    )
+
+
+def _places(region: Region, lacking: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """Return the PEs of a region for which there is no room."""
+    return tuple((region[0] + column, region[1] + row) for row, column in np.argwhere(lacking).tolist())
+
+
+def _inside(region: Region) -> tuple[slice, slice]:
+    x, y, w, h = region
+    return slice(y, y + h), slice(x, x + w)
 
 
 def _others(count: int) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ...runtime import Deadlock
     from ...runtime.statistics.report import Statistics
-    from .device import Device
+    from .device import Device, Sending
 
 SIM_LOG = "sim.log"
 """What programs print with <simprint>, written to the working directory."""
@@ -65,15 +65,13 @@ class MemcpyOrder(enum.Enum):
 class Task:
     """Handle of a command; see `SdkRuntime.is_task_done` and `SdkRuntime.task_wait` (HOST-031)."""
 
-    def __init__(
-        self, runtime: SdkRuntime, what: str, run: Callable[[bool], bool], color: int | str | None = None
-    ) -> None:
+    def __init__(self, runtime: SdkRuntime, what: str, run: Callable[[bool], bool], stream: object = None) -> None:
         self.runtime = runtime
         self.what = what
         self.run = run
         """Carries the command out; False if it has to wait for data. With True as argument, waiting is an error."""
-        self.color = color
-        """The color or stream of its data, None for copies and launches: commands of one kind keep their order."""
+        self.stream = stream
+        """What its data comes on, None for copies and launches: commands that have it alike keep their order."""
         self.done = False
 
     def __repr__(self) -> str:
@@ -257,6 +255,8 @@ class SdkRuntime:
         """Return True if a command is complete (HOST-029)."""
         task = self._task(task_handle)
         if not task.done:
+            with self._reporting(task.what):
+                self._machine.settle()
             self._advance()
             self._questions += 1
             if not task.done and self._questions > PATIENCE:
@@ -345,12 +345,8 @@ class SdkRuntime:
         nonblock = direct_link.options(call, kwargs)
         words = direct_link.words_to_send(call, src, n_wavelets)
         asked = _line_of_script()
-
-        def run(last: bool) -> bool:
-            self._machine.send_stream(stream, words, blocks=not nonblock, asked=asked)
-            return True
-
-        return self._enter(call, run, nonblock, stream.name)
+        send = partial(self._machine.send_stream, stream, words, blocks=not nonblock, asked=asked)
+        return self._stream(call, send, nonblock)
 
     def receive(self, port: int | str, dest: NDArray[Any], n_wavelets: int, **kwargs: Any) -> Task:
         """Receive wavelets of an output stream into an array, in place."""
@@ -390,6 +386,17 @@ class SdkRuntime:
 
         return self._enter(call, run, nonblock, stream.name)
 
+    def _stream(self, call: str, send: Callable[[], Sending], nonblock: bool) -> Task:
+        """Send on a stream; the command is done when all has left the host. What is sent later is behind it anyway."""
+        sent: list[Sending] = []
+
+        def run(last: bool) -> bool:
+            if not sent:
+                sent.append(send())
+            return self._machine.has_left(call, sent[0], last=last)
+
+        return self._enter(call, run, nonblock, object())
+
     def _send(
         self,
         name: str,
@@ -418,12 +425,11 @@ class SdkRuntime:
         if options.streaming:
             color = self._color(name, dest, "from the host")
             asked = _line_of_script()
-
-            def stream(last: bool) -> bool:
-                self._machine.send(color, region, tensor, blocks=not options.nonblock, asked=asked)
-                return True
-
-            return self._enter(f"{name} to color {dest}", stream, options.nonblock, color)
+            return self._stream(
+                f"{name} to color {dest}",
+                lambda: self._machine.send(color, region, tensor, blocks=not options.nonblock, asked=asked),
+                options.nonblock,
+            )
         export = self._buffer(name, dest)
         if not export.mutable:
             raise SdkError(
@@ -530,12 +536,12 @@ class SdkRuntime:
 
         return self._enter(f"launch of '{symbol}'", run, nonblock)
 
-    def _enter(self, what: str, run: Callable[[bool], bool], nonblock: bool, color: int | str | None = None) -> Task:
+    def _enter(self, what: str, run: Callable[[bool], bool], nonblock: bool, stream: object = None) -> Task:
         """Append a command to those that wait, and wait for it if it blocks."""
         self._check_state(what, "running")
         if self._failed is not None:
             raise SdkError(f"{what}: the run has failed before: {self._failed}")
-        task = Task(self, what, run, color)
+        task = Task(self, what, run, stream)
         self._pending.append(task)
         self._questions = 0
         if not nonblock:
@@ -547,14 +553,14 @@ class SdkRuntime:
         progress = True
         while progress:
             progress = False
-            waiting: set[int | str | None] = set()
+            waiting: set[object] = set()
             for task in list(self._pending):
-                if task.color in waiting:
+                if task.stream in waiting:
                     continue
                 if self._attempt(task, last=False):
                     progress = True
                 else:
-                    waiting.add(task.color)
+                    waiting.add(task.stream)
 
     def _finish(self, wanted: Task | None = None) -> None:
         """Carry out all commands up to `wanted`, or all; raises SdkError if one can never be completed."""

@@ -91,7 +91,7 @@ class HostedChip:
         """Never called: cores have no colors."""
         raise AssertionError
 
-    def backlog(self, color: str) -> NoReturn:
+    def unsent(self, color: str) -> NoReturn:
         """Never called, as `send`."""
         raise AssertionError
 

@@ -31,7 +31,9 @@ EXPORT int core_run(struct core *core, uint64_t steps);
 EXPORT void core_launch(struct core *core, uint32_t row, const int64_t *arguments, int64_t time);
 EXPORT uint32_t core_active(const struct core *core, uint32_t row);
 EXPORT void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues,
-                      const uint32_t *words, uint32_t count, const int64_t *first);
+                      const uint32_t *words, uint32_t count, const int64_t *first, const uint32_t *capacities,
+                      uint32_t back);
+EXPORT void core_unsent(const struct core *core, uint32_t class_number, uint32_t queue, int64_t *result);
 EXPORT void core_backlog(const struct core *core, uint32_t class_number, uint32_t queue, int64_t *result);
 EXPORT void core_take(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, uint32_t count,
                       uint32_t *words);

@@ -372,13 +372,23 @@ class Core:
             np.ascontiguousarray(array, dtype)
             for array, dtype in ((pes, "<u4"), (queues, "<u4"), (words, "<u4"), (first, "<i8"))
         ]
-        numbers, rows, payload, times = (array.ctypes.data for array in arrays)
-        self._library.core_send(self._handle, len(pes), numbers, rows, payload, words.shape[1], times)
+        arrays.append(np.ascontiguousarray(self.fabric.host_capacities(queues), "<u4"))
+        numbers, rows, payload, times, capacities = (array.ctypes.data for array in arrays)
+        back = self.fabric.host_back
+        self._library.core_send(
+            self._handle, len(pes), numbers, rows, payload, words.shape[1], times, capacities, back
+        )  # fmt: skip
 
     def backlog(self, cls: int, queue: int) -> Array:
         """Return how many wavelets wait in a queue, or sink, of each unit of a class."""
         found = np.zeros(len(self.fabric.units(cls)), np.int64)
         self._library.core_backlog(self._handle, cls, queue, found.ctypes.data)
+        return found
+
+    def unsent(self, cls: int, queue: int) -> Array:
+        """Return how many wavelets for an input queue of each unit of a class the host still holds."""
+        found = np.zeros(len(self.fabric.units(cls)), np.int64)
+        self._library.core_unsent(self._handle, cls, queue, found.ctypes.data)
         return found
 
     def take(self, pes: Array, sinks: Array, count: int) -> Array:
@@ -543,8 +553,9 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
         ("core_run", ctypes.c_int, (pointer, u64)),
         ("core_launch", None, (pointer, u32, pointer, i64)),
         ("core_active", u32, (pointer, u32)),
-        ("core_send", None, (pointer, u64, pointer, pointer, pointer, u32, pointer)),
+        ("core_send", None, (pointer, u64, pointer, pointer, pointer, u32, pointer, pointer, u32)),
         ("core_backlog", None, (pointer, u32, u32, pointer)),
+        ("core_unsent", None, (pointer, u32, u32, pointer)),
         ("core_take", None, (pointer, u64, pointer, pointer, u32, pointer)),
         ("core_clocks", None, (pointer, pointer)),
         ("core_counts", None, (pointer, pointer)),

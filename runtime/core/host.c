@@ -48,20 +48,30 @@ uint32_t core_active(const struct core *core, uint32_t row) {
     return count;
 }
 
-/* Sends `count` words to an input queue of each of some PEs, one a cycle from `first` on. */
+/* Sends `count` words to an input queue of each of some PEs, one a cycle from `first` on, by ways that hold `capacities`
+ * of them and whose credits need `back` cycles. */
 void core_send(struct core *core, uint64_t pes, const uint32_t *numbers, const uint32_t *queues, const uint32_t *words,
-               uint32_t count, const int64_t *first) {
+               uint32_t count, const int64_t *first, const uint32_t *capacities, uint32_t back) {
     OR_WITHOUT_MEMORY();
     for (uint64_t k = 0; k < pes; k++) {
         struct pe *pe = core->pe_of[numbers[k]];
         struct core *its = core_of(core, pe);
         its->moves = MAX_MOVES_AT_A_TIME;
-        struct run *run = pool_take(its, &its->runs);
-        *run = (struct run){.payload = payload_take(its, count), .first = first[k], .rate = 1, .count = count,
-                            .step = 4, .size = 4, .sender = NO_ROW};
-        memcpy(run->payload->words, words + k * count, (uint64_t)count * 4);
-        run->at = (const uint8_t *)run->payload->words;
-        arrive(its, pe, core->queue_place[queues[k]], run);
+        struct run run = {.payload = payload_take(its, count), .first = first[k], .rate = 1, .count = count, .step = 4,
+                          .size = 4, .sender = NO_ROW};
+        memcpy(run.payload->words, words + k * count, (uint64_t)count * 4);
+        run.at = (const uint8_t *)run.payload->words;
+        struct way way = {.queue = queues[k], .back = back, .capacity = capacities[k]};
+        host_send(its, pe, &way, &run);
+        payload_drop(its, run.payload);
+    }
+}
+
+/* Stores how many wavelets for an input queue of each unit of its class the host still holds. */
+void core_unsent(const struct core *core, uint32_t class_number, uint32_t queue, int64_t *result) {
+    const struct class *class = &core->classes[class_number];
+    for (uint32_t unit = 0; unit < class->units; unit++) {
+        result[unit] = held_by_host(&inputs_of(pe_at(class, unit))[core->queue_place[queue]]);
     }
 }
 
@@ -412,15 +422,6 @@ static struct queued_record queued_in(const struct input *input) {
     return found;
 }
 
-static uint32_t not_handed_over(const struct multicast *multicast) {
-    const struct run *run = &multicast->run;
-    uint32_t left = 0;
-    for (uint32_t k = run->taken; k < run->count; k++) {
-        left += !is_ignored(run, k);
-    }
-    return left;
-}
-
 /* Stores what sends that are handed over as there is room have left for each of their receivers, behind `count` records;
  * returns how many they are then. */
 static uint64_t store_multicasts(const struct core *core, const struct path *path, struct queued_record *records,
@@ -429,6 +430,14 @@ static uint64_t store_multicasts(const struct core *core, const struct path *pat
         const struct multicast *multicast = path->waiters == NULL ? NULL : path->waiters->multicasts;
         for (; multicast != NULL; multicast = multicast->next) {
             uint32_t left = multicast->router == NULL ? not_handed_over(multicast) : 0;
+            if (left > 0 && multicast->host != NULL) {
+                if (count < room) {
+                    records[count] = (struct queued_record){
+                        .row = multicast->queue->number, .pe = multicast->pe->number, .count = left, .held = left};
+                }
+                count++;
+                continue;
+            }
             uint32_t list = left > 0 ? multicast->queue->ways[multicast->pe->unit] : 0; /* 0 is empty */
             for (uint32_t k = core->list_first[list]; k < core->list_first[list + 1]; k++) {
                 const struct way *way = &core->ways[k];

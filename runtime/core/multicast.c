@@ -1,15 +1,19 @@
 /* Multicasts: a wavelet leaves when there is room for it on all its ways, so that the slowest receiver holds all back.
  *
  * What all ways have room for is handed over at once; the rest follows as credits come back. Which wavelets go together
- * makes no difference: each leaves at the larger of its own time and those of its credits.
+ * makes no difference: each leaves at the larger of its own time and those of its credits. So it is with a single way to a
+ * queue where senders meet, one of which may be the host.
  */
 #include "machine.h"
 
-/* Has a multicast, or a router, go on when a wavelet of a way is taken. */
+/* Has a multicast, or a router, go on when a wavelet of a way is taken, behind what waits for that already. */
 void wait_for_path(struct core *core, struct path *full, struct multicast *multicast) {
-    struct waiters *waiters = waiters_of(core, full);
-    multicast->next = waiters->multicasts;
-    waiters->multicasts = multicast;
+    struct multicast **last = &waiters_of(core, full)->multicasts;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    multicast->next = NULL;
+    *last = multicast;
     core->multicasts_waiting++;
 }
 
@@ -24,6 +28,44 @@ static void send_part(struct core *core, struct multicast *multicast, struct run
     if (strips) {
         payload_drop(core, part->payload);
     }
+}
+
+/* The host as a sender, which no PE with a queue is */
+#define HOST_ORIGIN UINT64_MAX
+
+/* Hands over wavelets of the host that have room on its way. */
+static void hand_over_from_host(struct core *core, struct pe *pe, uint32_t place, const struct run *wavelets,
+                                struct path *path) {
+    struct run *run = pool_take(core, &core->runs);
+    *run = *wavelets;
+    run->payload->references++;
+    run->path = path;
+    path_note(core, path, run->count, run->first + (cycle)(run->count - 1) * run->rate, NULL);
+    arrive(core, pe, place, run);
+}
+
+/* Returns how many wavelets of a multicast are still at its sender. */
+uint32_t not_handed_over(const struct multicast *multicast) {
+    const struct run *run = &multicast->run;
+    uint32_t left = 0;
+    for (uint32_t k = run->taken; k < run->count; k++) {
+        left += !is_ignored(run, k);
+    }
+    return left;
+}
+
+/* Returns for how many of some wavelets there is room, and when they leave. */
+static struct room room_for(struct core *core, const struct multicast *multicast, uint32_t count) {
+    const struct run *left = &multicast->run;
+    cycle own = head_time(left);
+    struct room room = {.count = count, .first = own, .rate = left->rate};
+    if (multicast->host == NULL) {
+        find_room(core, multicast->pe, multicast->queue, &room);
+    } else if (consider_path(&room, multicast->host)) {
+        limit_to_path(&room, multicast->host);
+    }
+    limit_to_line(&room, own, left->rate);
+    return room;
 }
 
 /* Hands over what there is room for, and ends the send behind the last wavelet. */
@@ -47,10 +89,7 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
                (!multicast->transforms || is_marked(left, left->taken + count) == (bool)left->control)) {
             count++;
         }
-        cycle own = head_time(left);
-        struct room room = {.count = count, .first = own, .rate = left->rate};
-        find_room(core, multicast->pe, multicast->queue, &room);
-        limit_to_line(&room, own, left->rate);
+        struct room room = room_for(core, multicast, count);
         if (room.count == 0) {
             wait_for_path(core, room.full, multicast);
             return;
@@ -62,12 +101,29 @@ void multicast_advance(struct core *core, struct multicast *multicast) {
         part.count = room.count;
         part.taken = 0;
         left->taken += room.count;
-        send_part(core, multicast, &part);
+        if (multicast->host == NULL) {
+            send_part(core, multicast, &part);
+        } else {
+            hand_over_from_host(core, multicast->pe, core->queue_place[multicast->queue->number], &part, multicast->host);
+        }
     }
     struct send *send = multicast->send;
     payload_drop(core, left->payload);
     pool_give(&core->multicasts, multicast);
-    send_accepted(core, send, send->done);
+    if (send != NULL) {
+        send_accepted(core, send, send->done);
+    }
+}
+
+/* Begins to hand a multicast over. */
+static void begin(struct core *core, struct multicast *multicast) {
+    bool at_work = core->at_work;
+    core->at_work = true;
+    multicast_advance(core, multicast);
+    if (!at_work) {
+        deliver(core);
+        core->at_work = false;
+    }
 }
 
 /* Sends a run by several ways; the send waits if there is no room for all of it. `transforms`: what is marked is sent as
@@ -84,11 +140,38 @@ void multicast_send(struct core *core, struct pe *pe, const struct queue *queue,
         multicast->run.step = multicast->run.size = 4;
     }
     (*send)->waiting++;
-    bool at_work = core->at_work;
-    core->at_work = true;
-    multicast_advance(core, multicast);
-    if (!at_work) {
-        deliver(core);
-        core->at_work = false;
+    begin(core, multicast);
+}
+
+/* Sends a run of the host by its way to a queue of a PE. */
+void host_send(struct core *core, struct pe *pe, const struct way *way, const struct run *wavelets) {
+    uint32_t place = core->queue_place[way->queue];
+    const struct queue *queue = &pe->class->queues[place];
+    spell_out(core, pe, place);
+    struct path *path = path_at(core, &inputs_of(pe)[place], way, HOST_ORIGIN);
+    if (queue->senders < 2) {
+        hand_over_from_host(core, pe, place, wavelets, path);
+        return;
     }
+    struct multicast *multicast = pool_take(core, &core->multicasts);
+    *multicast = (struct multicast){.host = path, .pe = pe, .queue = queue, .run = *wavelets};
+    multicast->run.payload->references++;
+    begin(core, multicast);
+}
+
+/* Returns how many wavelets for a queue the host still holds. */
+uint32_t held_by_host(const struct input *input) {
+    const struct path *path = input->path;
+    while (path != NULL && path->origin != HOST_ORIGIN) {
+        path = path->next;
+    }
+    if (path == NULL) {
+        return 0;
+    }
+    uint32_t held = path->pending > path->capacity ? path->pending - path->capacity : 0;
+    const struct multicast *multicast = path->waiters == NULL ? NULL : path->waiters->multicasts;
+    for (; multicast != NULL; multicast = multicast->next) {
+        held += not_handed_over(multicast);
+    }
+    return held;
 }

@@ -94,6 +94,9 @@ bool find_credits(struct core *core, struct open *open);
 /* multicast.c: sends that are handed over as there is room: by several ways, or to where senders meet */
 void wait_for_path(struct core *core, struct path *full, struct multicast *multicast);
 void multicast_advance(struct core *core, struct multicast *multicast);
+uint32_t not_handed_over(const struct multicast *multicast);
+void host_send(struct core *core, struct pe *pe, const struct way *way, const struct run *wavelets);
+uint32_t held_by_host(const struct input *input);
 void multicast_send(struct core *core, struct pe *pe, const struct queue *queue, const struct run *wavelets,
                     bool transforms, struct send **send);
 /* Returns true if a wavelet of a run with a payload is marked as a control wavelet. */

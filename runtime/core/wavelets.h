@@ -89,13 +89,15 @@ struct entry {
     struct newcomer *first, *last;
 };
 
-/* A send by several ways, or to where senders meet, which may be full; or the place of a router among what waits for a way */
+/* A send by several ways, or to where senders meet, which may be full; one of the host to there; or the place of a router
+ * among what waits for a way */
 struct multicast {
     struct multicast *next; /* that waits for the same way */
     struct router *router;  /* or NULL */
+    struct path *host;      /* the way by which the host sends to `queue` of `pe`; NULL: `pe` sends by that */
     struct pe *pe;
     const struct queue *queue;
-    struct send *send;
+    struct send *send; /* NULL if the host sends */
     struct run run; /* `taken` of it are handed over */
     bool transforms; /* what is marked leaves as control wavelets */
 };

@@ -195,6 +195,20 @@ class Fabric:
         number = int(self.way_lists[int(self.queue_first[queue]) + unit])
         return self.ways[self.list_first[number] : self.list_first[number + 1]]
 
+    def host_capacities(self, queues: Array) -> Array:
+        """Return how many wavelets a way from the host to each of some input queues holds.
+
+        These are the words of a link, and those of the queue, unless senders that meet there share them; what is on the
+        way always has room.
+        """
+        own = np.where(self.senders[queues] > 1, 0, self.room[queues])
+        return np.maximum(own + self.target.timing.link_words, self.host_back)
+
+    @property
+    def host_back(self) -> int:
+        """Return how many cycles a credit needs to the host."""
+        return self.target.timing.hop
+
     @property
     def sinks(self) -> range:
         """Return the queues that are sinks."""

@@ -50,7 +50,7 @@ from .faults import EpochEnds, Fault, OutOfSteps
 from .fifos import Fifo, Side, places
 from .interpreter import bytes_of, enter, run
 from .messages import Network
-from .multicast import Multicast
+from .multicast import Multicast, Part
 from .order import EPOCH, Kind, Order
 from .pes import PE, Issue, UnitClass
 from .priorities import Datapath
@@ -160,6 +160,8 @@ class Machine:
                 self.pes[pe] = self._make_pe(cls, unit, pe)
         self.sinks: dict[tuple[int, int], InputQueue] = {}
         """Queues of the host, by PE and number."""
+        self._from_host: dict[tuple[int, int], Way] = {}
+        """Ways from the host, by PE and number of the queue."""
         self.networks = [Network(self, number, row) for number, row in enumerate(self.program["networks"])]
         self.races = Races(self) if check else None
         self.unwritten = None if self.races is None else self.races.unwritten
@@ -662,8 +664,35 @@ class Machine:
         """Send words [n, count] to an input queue of each of n PEs, one a cycle from cycle `first` [n] on."""
         each = zip(pes.tolist(), queues.tolist(), words.tolist(), first.tolist(), strict=True)
         for pe, number, payload, time in each:
-            self.arrive(pe, self.queue(pe, number), Run(payload, time, 1))
+            way, path = self._way_from_host(pe, number)
+            if way.meets:
+                Multicast(self, None, [way], 1, deque([Part(payload, time, False)])).start()
+            else:
+                path.send(len(payload), None)
+                self.arrive(pe, self.queue(pe, number), Run(payload, time, 1, path=path))
         self.deliver()
+
+    def _way_from_host(self, pe: int, number: int) -> tuple[Way, Path]:
+        """Return the way from the host to an input queue, and what it holds."""
+        way = self._from_host.get((pe, number))
+        if way is None:
+            queue = self.queue(pe, number)
+            path = Path(int(self.fabric.host_capacities(np.array(number))), self.fabric.host_back, queue.room)
+            way = Way(pe, number, 0, 0, path, queue.has_several_senders)
+            self._from_host[pe, number] = way
+        assert way.path is not None
+        return way, way.path
+
+    def unsent(self, cls: int, queue: int) -> NDArray[np.int64]:
+        """Return how many wavelets for an input queue of each unit of a class the host still holds."""
+        found = [self._unsent(self._from_host.get((pe.number, queue))) for pe in self._units(cls)]
+        return np.array(found, np.int64)
+
+    def _unsent(self, way: Way | None) -> int:
+        if way is None or way.path is None:
+            return 0
+        waiting = sum(len(part.wavelets) for each in self.multicasts if way in each.ways for part in each.parts)
+        return waiting + max(0, way.path.pending - way.path.capacity)
 
     def backlog(self, cls: int, queue: int) -> NDArray[np.int64]:
         """Return how many wavelets wait in an input queue, or a queue of the host, of each unit of a class."""

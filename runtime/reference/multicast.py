@@ -2,7 +2,7 @@
 
 What all ways have room for is handed over at once; the rest follows as credits come back. Which wavelets go together
 makes no difference: each leaves at the larger of its own time and those of its credits. So it is with a single way to a
-queue where senders meet.
+queue where senders meet, one of which may be the host.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ class Multicast:
     over."""
 
     machine: Machine
-    send: Send
+    send: Send | None
+    """None if the host sends."""
     ways: list[Way]
     rate: int
     parts: deque[Part]
 
     def start(self) -> None:
         """Hand over what there is room for; the send waits for the rest."""
-        self.send.waiting += 1
+        if self.send is not None:
+            self.send.waiting += 1
         self.machine.multicasts[self] = None
         self.advance()
 
@@ -62,4 +64,5 @@ class Multicast:
                 run = Run(wavelets[:count], first + way.latency, rate, control, way.origin, path=way.path)
                 self.machine.arrive(way.pe, self.machine.queue(way.pe, way.queue), run)
         del self.machine.multicasts[self]
-        accept(self.machine, self.send, self.send.done)
+        if self.send is not None:
+            accept(self.machine, self.send, self.send.done)

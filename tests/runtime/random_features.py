@@ -271,6 +271,62 @@ class HostStream(Feature):
 
 
 @dataclass
+class Flooded(Feature):
+    """The host sends more than there is room for to a color on which the first column sends to the second as well."""
+
+    NEEDS_WIDTH: ClassVar[int] = 2
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.kind = random.choice(["i16", "f32"])
+        for _ in range(random.randint(1, 2)):
+            self.sent.append(Sent(self.name("way"), tuple(range(1, random.randint(6, 24)))))
+        self.words = sum(len(sent.words) for sent in self.sent)
+        self.count = random.randint(1, 4)
+
+    def fabric(self) -> list[str]:
+        color = self.row()
+        return [
+            f"flow.color {color} = {self.color}",
+            f"flow.host_stream {color} in on [:, :]",
+            f"flow.route {color} on [0, :] from [ramp] to [east]",
+            f"flow.route {color} on [1, :] from [west] to [ramp]",
+        ]
+
+    def members(self) -> list[str]:
+        value = NUMBERS[self.kind]
+        return [
+            *self.queues("way", "way"),
+            f"flow.buffer @{self.name('given')} at {self.address} : memref<4x{self.kind}> = dense<{value}>",
+            f"flow.buffer @{self.name('got')} at {self.address + 8} : memref<32x{self.kind}>",
+            f"flow.param @{self.name('first')} = {self.mask('x == 0')}",
+            f"flow.param @{self.name('second')} = {self.mask('x == 1')}",
+        ]
+
+    def start(self) -> None:
+        generator = self.generator
+        with self.where("first"):
+            out = generator.new("", f"flow.queue_stream @{self.name('out')} extent {self.count} : {self.type()}")
+            given = self.walk("given", str(self.count))
+            generator.emit(
+                f"flow.apply {MOVE[self.kind]} {out}, {given} async(microthread = {self.microthread + 1}) : "
+                f"{self.type()}, {self.type()}"
+            )
+        with self.where("second"):
+            extent = self.generator.random.randint(1, min(32, self.words + self.count))
+            source = generator.new("", f"flow.queue_stream @{self.name('in')} extent {extent} : {self.type()}")
+            generator.emit(
+                f"flow.apply {MOVE[self.kind]} {self.walk('got', str(extent))}, {source} async(microthread = "
+                f"{self.microthread}, activate = @{self.name('done')}) : {self.type()}, {self.type()}"
+            )
+
+    def tasks(self) -> None:
+        self.open_task("done", 0)
+        self.received("got", 32)
+        self.close_task()
+
+
+@dataclass
 class Register(Feature):
     """A walk kept in a register, which operations of several tasks use and perhaps move on; it may go in circles."""
 
@@ -858,7 +914,7 @@ class Messages(Feature):
 
 
 FEATURES: tuple[type[Feature], ...] = (
-    Fifo, HostStream, Register, Switch, Crossing, OnControl, Relay, Unpacked, Messages, Filtered, Rewritten
+    Fifo, HostStream, Flooded, Register, Switch, Crossing, OnControl, Relay, Unpacked, Messages, Filtered, Rewritten
 )  # fmt: skip
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import loomir
+from loomir import targets
 from loomir.diagnostics.errors import LoomError
 from loomir.runtime import Deadlock, Machine
 from loomir.runtime.host_streams import MissingWavelets
 
+from .flow_modules import parse, spin
 from .machines import load
 
 WIDTH, HEIGHT = 3, 2
@@ -238,3 +240,71 @@ def test_two_inputs_that_come_to_different_pes_in_different_order():
         machine.send(color, column, 0, 1, 1, words)
         machine.run(allow_pending=True)
     assert machine.read_symbol("sum").tolist() == [[[0, 0], [6, 8]]]
+
+
+def flooded(target: str, sent: int, received: int, late: int) -> str:
+    """The host and the first PE send on one color to the second, which receives late."""
+    return f"""flow.fabric @flooded target "{target}" grid 2 by 1 {{
+      flow.color @c = 4
+      flow.host_stream @c in on [1, :]
+      flow.route @c on [0, :] from [ramp] to [east]
+      flow.route @c on [1, :] from [west] to [ramp]
+      flow.units @first on [0, :] words 600 {{
+        flow.buffer @a at 0 : memref<32xi32> = dense<-1>
+        flow.buffer @x at 500 : memref<i32>
+        flow.queue output @out id 2 colors [@c on [:, :]]
+        flow.task local @main id 9 active {{
+          {spin(100)}
+          %a = flow.stream @a at 0 strides [1] extents [{sent}] : !flow.stream<i32>
+          %o = flow.queue_stream @out extent {sent} : !flow.stream<i32>
+          flow.apply mov32 %o, %a : !flow.stream<i32>, !flow.stream<i32>
+          flow.return
+        }}
+      }}
+      flow.units @second on [1, :] words 600 {{
+        flow.buffer @got at 0 : memref<200xi32>
+        flow.buffer @x at 500 : memref<i32>
+        flow.export @got as "got"
+        flow.queue input @in id 2 colors [@c on [:, :]]
+        flow.task local @main id 9 active {{
+          {spin(late)}
+          %b = flow.stream @got at 0 strides [1] extents [{received}] : !flow.stream<i32>
+          %n = flow.queue_stream @in extent {received} : !flow.stream<i32>
+          flow.apply mov32 %b, %n : !flow.stream<i32>, !flow.stream<i32>
+          flow.return
+        }}
+      }}
+    }}"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("calls", [1, 3])
+def test_a_host_that_finds_no_room_lets_others_go_first(target: str, calls: int):
+    """DSD-214: what the queue and the link to it do not hold is still at the host when a PE sends on the color."""
+    count, sent = 60, 3
+    machine = load(parse(flooded(target, sent, count + sent, 1000)))
+    for part in np.split(np.arange(1, 1 + count, dtype=np.uint32), calls):
+        machine.send("c", 1, 0, 1, 1, part.reshape(1, 1, -1))
+    limits = targets.get(target)
+    held = limits.input_queue_words[2] + limits.timing.link_words
+    assert machine.sent("c")[0, 1] == count and machine.unsent("c")[0, 1] == count - limits.timing.link_words
+    machine.run()
+    got = machine.read_symbol("got")[0, 1, : count + sent].tolist()
+    assert got == [*range(1, 1 + held), *[-1] * sent, *range(1 + held, 1 + count)]
+    assert machine.unsent("c").tolist() == [[0, 0]]
+
+
+def test_what_a_pe_does_not_take_of_a_host_stays_there():
+    """DSD-214: the queue and the link to it hold some of what a host sends, as of what others send."""
+    limits = targets.get("wse3")
+    held = limits.input_queue_words[2] + limits.timing.link_words
+    silent = flooded("wse3", 1, 10, 0).replace("local @main id 9 active", "local @main id 9", 1)
+    machine = load(parse(silent.replace("flow.route @c", "//")))
+    machine.send("c", 1, 0, 1, 1, np.arange(1, 1 + held, dtype=np.uint32).reshape(1, 1, -1))
+    assert machine.unsent("c").tolist() == [[0, 0]]
+    machine.send("c", 1, 0, 1, 1, np.arange(30, dtype=np.uint32).reshape(1, 1, -1))
+    assert machine.unsent("c").tolist() == [[0, 30]]
+    machine.run(allow_pending=True)
+    assert machine.unsent("c").tolist() == [[0, 20]]
+    (left,) = (str(each) for each in machine.unread() if each.label == "@c")
+    assert left.startswith(f"{held} wavelets of color @c wait in input queue @in") and "still holds 20 more" in left

@@ -593,13 +593,15 @@ def test_a_blocking_send_that_nobody_takes(capsys: pytest.CaptureFixture[str]) -
     region.place(0, 0)
     stream = layout.create_input_stream_from_loc(IntVector(0, 0), rx)
     runtime = start(layout)
-    # The program reads two, and its queue holds four.
-    runtime.send(stream, np.zeros(6, np.uint32))
+    # The program reads two; its queue holds four, and so does the link to it.
+    runtime.send(stream, np.zeros(10, np.uint32))
     assert "send to" not in capsys.readouterr().err
-    runtime.send(stream, np.zeros(1, np.uint32))
-    warning = capsys.readouterr().err
-    assert "warning: send to 'rx': PE (0, 0) does not take 5 of its wavelets and the program does not go on" in warning
-    runtime.stop()
+    message = (
+        r"send to 'rx' never completes: PE \(0, 0\) does not go on, and 1 of the wavelets for it finds no room on the "
+        "way there; pass nonblock=True, or start what takes them before, or give the stream a larger io_buffer_size"
+    )
+    with pytest.raises(SdkError, match=message):
+        runtime.send(stream, np.zeros(1, np.uint32))
 
 
 def test_a_script_that_fails_shows_its_line(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:

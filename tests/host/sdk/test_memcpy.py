@@ -197,18 +197,73 @@ def test_streams(running: SdkRuntime) -> None:
 
 
 def test_stream_that_nobody_reads(running: SdkRuntime, capsys: pytest.CaptureFixture[str]) -> None:
-    """HOST-050: a call that blocks would wait on a wafer until its wavelets find room; input queue 2 holds 4."""
-    room = options(streaming=True)
-    running.memcpy_h2d(INTO, np.arange(24, dtype=np.uint32), 0, 0, 3, 2, 4, **room)
+    """HOST-050: a call that blocks waits until all have left the host; what memcpy's own PEs hold is not documented.
+
+    Input queue 2 holds 4, the link to it and that from the column before 4 each.
+    """
+    room, later = options(streaming=True), options(streaming=True, nonblock=True)
+    running.memcpy_h2d(INTO, np.arange(8, dtype=np.uint32), 0, 0, 1, 1, 8, **room)
+    running.memcpy_h2d(INTO, np.arange(12, dtype=np.uint32), 1, 0, 1, 1, 12, **room)
     assert not capsys.readouterr().err
-    running.memcpy_h2d(INTO, np.arange(1, dtype=np.uint32), 1, 0, 1, 1, 1, **options(streaming=True, nonblock=True))
-    assert not capsys.readouterr().err
-    running.memcpy_h2d(INTO, np.arange(2, dtype=np.uint32), 2, 1, 1, 1, 2, **room)
-    warning = "warning: memcpy_h2d to color 4: PE (1, 0) has not read 5 of its wavelets and does not go on, and its"
-    assert warning in capsys.readouterr().err
+    task = running.memcpy_h2d(INTO, np.arange(1, dtype=np.uint32), 1, 0, 1, 1, 1, **later)
+    assert running.is_task_done(task) and not capsys.readouterr().err
+    running.memcpy_h2d(INTO, np.arange(2, dtype=np.uint32), 1, 0, 1, 1, 2, **room)
+    warning = capsys.readouterr().err
+    assert warning.startswith(
+        "warning: memcpy_h2d to color 4: PE (1, 0) does not go on, and 3 of the wavelets for it find no room on the "
+    )
+    assert "memcpy's own PEs" in warning and "pass nonblock=True, or start what takes them before" in warning
     running.launch("echo", nonblock=False)
-    running.memcpy_h2d(INTO, np.arange(400, dtype=np.uint32), 0, 0, 1, 1, 400, **room)
+    running.memcpy_h2d(INTO, np.arange(4, dtype=np.uint32), 0, 0, 1, 1, 4, **room)
     running.stop()
+
+
+def held(running: SdkRuntime, column: int) -> int:
+    """Return how many wavelets the way to a PE holds: its queue, the links, and memcpy's columns as is assumed."""
+    target = running._machine.machine.target
+    link = target.timing.link_words
+    memcpy_pe = target.input_queue_words[0] + target.output_queue_words[0] + link
+    return target.input_queue_words[2] + (1 + column) * link + 3 * memcpy_pe
+
+
+@pytest.mark.parametrize("column", [0, 2])
+def test_a_blocking_stream_that_nobody_takes_never_completes(running: SdkRuntime, column: int) -> None:
+    """HOST-050: without room on the way for all wavelets, the host waits for ever."""
+    count = held(running, column)
+    send = options(streaming=True)
+    running.memcpy_h2d(INTO, np.zeros(count, np.uint32), column, 1, 1, 1, count, **send)
+    message = (
+        rf"^error: memcpy_h2d to color 4 never completes: PE \({column}, 1\) does not go on, and {3 * 20 + 1} of the "
+        "wavelets for it find no room on the way there; pass nonblock=True, or start what takes them before"
+    )
+    with pytest.raises(SdkError, match=message) as caught:
+        running.memcpy_h2d(INTO, np.zeros(1, np.uint32), column, 1, 1, 1, 1, **send)
+    assert isinstance(caught.value, loomir.Deadlock) and caught.value.silent == ((column, 1),)
+
+
+def test_streams_without_blocking_complete_one_behind_the_other(running: SdkRuntime) -> None:
+    """HOST-029, HOST-050: a call is done when its own wavelets have left the host, whatever is sent behind them."""
+    later = options(streaming=True, nonblock=True)
+    more = held(running, 0) - 60 + 4
+    first = running.memcpy_h2d(INTO, np.zeros(60, np.float32), 0, 0, 1, 1, 60, **later)
+    second = running.memcpy_h2d(INTO, np.zeros(more, np.float32), 0, 0, 1, 1, more, **later)
+    assert running.is_task_done(first) and not running.is_task_done(second)
+    running.launch("echo", nonblock=False)
+    assert running.is_task_done(second)
+    out = np.zeros(4, np.float32)
+    running.memcpy_d2h(out, OUT_OF, 0, 0, 1, 1, 4, **options(streaming=True))
+    assert_array_equal(out, 4 * [0.5])
+    running.stop()
+
+
+def test_stop_waits_for_a_stream_that_nobody_takes(running: SdkRuntime) -> None:
+    """HOST-018: all transfers complete before the machine stops; this one never does."""
+    running.memcpy_h2d(INTO, np.zeros(200, np.uint32), 0, 0, 1, 1, 200, **options(streaming=True, nonblock=True))
+    message = (
+        r"memcpy_h2d to color 4 never completes: PE \(0, 0\) .* no room on the way there; let it take them, or send"
+    )
+    with pytest.raises(SdkError, match=message):
+        running.stop()
 
 
 def test_receive_given_before_send(running: SdkRuntime) -> None:
