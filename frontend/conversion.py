@@ -12,13 +12,14 @@ from xdsl.ir import SSAValue
 from ..csl import syntax
 from ..operations import integers
 from . import emit, types
+from .descriptors import FabricDescriptor, FifoDescriptor, MemoryDescriptor
 from .emit import scalar
 from .errors import MistypedAtRunTime
 from .evaluator import COERCIONS, Evaluator
 from .scalars import bits as bits_of
 from .scalars import cast_column, from_bits, nearest, rounded
 from .types import Type
-from .values import Address, Callable, Column, Value, element_data, element_of, is_elements, is_ssa
+from .values import Address, Buffer, Callable, Column, RangeData, Value, element_data, element_of, is_elements, is_ssa
 
 MAX_WRITTEN_BITS = 64
 """Bits of the integers whose limits messages give as numbers, not as powers of two."""
@@ -445,9 +446,32 @@ def describe(value: Value) -> str:
             shown = ", ".join(describe(element_of(type, kept)) for kept in data[:64])
             return f"{{{shown}{', ...' if len(data) > 64 else ''}}}"
         case _:
-            if isinstance(data, Callable):
-                return f"{'task' if data.is_task else 'fn'} {data.name}"
+            return _describe_other(type, data)
+
+
+def _describe_other(type: Type, data: Any) -> str:
+    match data:
+        case bool() | int() | float():
             return show(data)
+        case Callable():
+            return f"{'task' if data.is_task else 'fn'} {data.name}"
+        case RangeData(start=start, stop=stop, step=step):
+            element = type.element if isinstance(type, types.Range) else start.type
+            return f"@range({element}, {', '.join(map(describe, (start, stop, step)))})"
+        case Address(buffer=Buffer(symbol=name), offset=offset, unit=unit) if not is_ssa(offset):
+            return f"&{name}" if offset == 0 else f"&{name} + {offset * unit} bytes"
+        case MemoryDescriptor(address=address, strides=strides, extents=extents):
+            walk = (f"{{{', '.join(map(show, each))}}}" for each in (strides, extents))
+            fields = zip(("base_address", "stride", "extent"), (_describe_other(type, address), *walk), strict=True)
+            return f"{{{', '.join(f'{name} = {field}' for name, field in fields)}}}"
+        case FabricDescriptor(output=output, extent=extent, queue=queue):
+            named = "" if queue is None else f", {'output' if output else 'input'}_queue = {queue}"
+            return f"{{extent = {show(extent)}{named}}}"
+        case FifoDescriptor(symbol=name):
+            return f"fifo {name}"
+        case _:
+            # What is left has no notation: modules, pointers to what exists at compile time only.
+            return f"<{type}>"
 
 
 def _describe_union(type: types.Union, data: Any) -> str:

@@ -102,7 +102,11 @@ class Declarations(Statements):
             self.fail(token, "this '}' has no matching '{'")
         self.fail_malformed(token)
         if kind == NAME and self.kinds[token + 1] == NAME:
-            self.fail(token, f"{self.describe(token)} does not begin a declaration; {HOW_TO_DECLARE}")
+            name = self.texts[token + 1]
+            remedy = HOW_TO_DECLARE
+            if self.texts[token] == "color":
+                remedy = f"a color is 'const {name} = @get_color(0)', or 'param {name}: color' if the layout gives it"
+            self.fail(token, f"{self.describe(token)} does not begin a declaration; {remedy}")
         if kind in STATEMENT_STARTS or kind in (BUILTIN, NAME, "{"):
             self.is_adrift = True
             self.fail(

@@ -240,6 +240,30 @@ def test_comptime_print(csl: Csl) -> None:
     ]
 
 
+def test_comptime_print_of_what_is_no_number(csl: Csl) -> None:
+    """What is shown is written as in CSL, without words of this compiler."""
+    declarations = """
+    const math = @import_module("<math>");
+    fn twice(x: i16) i16 { return 2 * x; }
+    var a = @zeros([4, 3]i16);
+    var buffer = @zeros([8]u16);
+    const fifo = @allocate_fifo(buffer);
+    const row = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> a[1, i] });
+    const all = @get_dsd(mem4d_dsd, .{ .tensor_access = |i, j|{3, 4} -> a[j, i] });
+    const queue = @get_output_queue(2);
+    const out = @get_dsd(fabout_dsd, .{ .extent = 4, .output_queue = queue, .fabric_color = @get_color(3) });
+    """
+    statements = "@comptime_print(math, twice, &twice, &a, fifo); @comptime_print(row, all); "
+    statements += "@comptime_print(out, @range(i16, 1, 9, 2), |i|{3} -> a[2, i]);"
+    assert csl.comptime(statements, declarations) == [
+        "<imported_module>, fn twice, fn twice, &a, fifo fifo",
+        "{base_address = &a + 6 bytes, stride = {1}, extent = {3}}, "
+        "{base_address = &a, stride = {3, -8}, extent = {3, 4}}",
+        "{extent = 4, output_queue = 2}, @range(i16, 1, 9, 2), "
+        "{base_address = &a, offset = 6, stride = {1}, extent = {3}}",
+    ]
+
+
 def test_comptime_print_once_in_code_for_run_time(csl: Csl) -> None:
     text = """
     var out = @zeros([1]i16);
