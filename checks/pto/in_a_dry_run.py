@@ -1,4 +1,4 @@
-"""What goes wrong in a dry run: views outside their tensor, tiles never written, and the pitch of accumulators."""
+"""What goes wrong in a dry run: views outside their tensor, tiles never written or overwritten, pitches."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ CODES = (
     "leftover-flag",
     "narrow-tile",
     "outside-tensor",
+    "overlapping-tiles",
     "shape-mismatch",
     "split-mismatch",
     "unset-flag",

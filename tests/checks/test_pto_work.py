@@ -1,4 +1,5 @@
-"""Work that all blocks, or both vector cores, do alike; tiles outside their memory; products of unequal depth."""
+"""Work that all blocks, or both vector cores, do alike; tiles outside their memory, or over each other; products of
+unequal depth."""
 
 from __future__ import annotations
 
@@ -120,3 +121,50 @@ def kernel_view(kernel: K) -> str:
     rows, columns, one = map(kernel.c, (8, 16, 1))
     shape = f"shape = [{rows}, {columns}], strides = [{columns}, {one}]"
     return f"pto.make_tensor_view %x, {shape} : !pto.tensor_view<8x16xf32>"
+
+
+def two_tiles(second: int, order: str, *, rows: int = 16) -> str:
+    """Two tiles at addresses 0 and `second`: each letter of `order` loads (a, b) or stores (A, B) one of them; z fills
+    the first with zeros."""
+    kernel = K("kernel", "vector", [("%x", P), ("%out", P)])
+    tiles: dict[str, str] = {}
+    for name, address, type in (("a", 0, vec(16, 16)), ("b", second, vec(rows, 16))):
+        tiles[name] = kernel.op(f"pto.alloc_tile addr = {kernel.c(address, 'i64')} : {type}", name)
+        kernel.types[tiles[name]] = type
+    for place, what in enumerate(order):
+        tile = tiles["a" if what == "z" else what.lower()]
+        part = kernel.part("%out" if what.isupper() else "%x", (64, 16), (0, 0), (16 if what in "aA" else rows, 16))
+        if what == "z":
+            kernel.fill(0.0, tile)
+        elif what.islower():
+            kernel.load(part, tile)
+        else:
+            kernel.store(tile, kernel.part("%out", (256, 16), (16 * place, 0), (16 if what == "A" else rows, 16)))
+    return module("a5", kernel)
+
+
+@pytest.mark.parametrize(
+    ("second", "order", "rows", "found"),
+    [
+        (0, "abAB", 16, "A"),
+        (512, "abAB", 16, "A"),
+        (512, "abBA", 16, "A"),
+        (512, "baBA", 16, "B"),
+        (0, "abaA", 16, ""),
+        (0, "aAbB", 16, ""),
+        (0, "aAbA", 16, ""),  # nothing is lost: one tile under two names
+        (0, "aBbA", 16, ""),  # read by the other name
+        (1024, "abAB", 16, ""),
+        (0, "zbA", 8, ""),  # a part of the tile is filled in
+        (512, "zbA", 4, ""),
+    ],
+)
+def test_tiles_over_each_other(second: int, order: str, rows: int, found: str) -> None:
+    """A tile is overwritten by way of another one before anything has read it, and read then."""
+    text = two_tiles(second, order, rows=rows)
+    findings = check(text)
+    assert codes(findings) == ["overlapping-tiles"] * len(found)
+    for finding in findings:
+        assert f"the tile %{found.lower()}" in finding.message
+        assert "what pto.tload at <text>:" in finding.message and "is overwritten by pto.tload at" in finding.message
+        assert finding.severity == "warning"

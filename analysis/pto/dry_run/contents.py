@@ -6,10 +6,11 @@ Contents are signatures, which are equal for equal data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
+from ....diagnostics.locations import location_of
 from ....dialects.pto.attributes import AddressSpace
 from ....dialects.pto.tiles import is_product
 from ....targets.chip import BOX_ROWS
@@ -34,6 +35,11 @@ class Written:
     """The rows and columns that products have written; None if others have written there, or that is not known."""
     latest: tuple[int, int] | None = None
     """Of these, those that the last product has written, and what was added to it."""
+    by: Operation | None = None
+    """The operation that has written it."""
+    is_read: bool = False
+    lost: dict[object, Operation] = field(default_factory=dict[object, Operation])
+    """The tiles, by their origin, of which this has overwritten what nothing had read, each with what wrote that."""
 
 
 class Contents:
@@ -45,6 +51,8 @@ class Contents:
         self._written: dict[AddressSpace, list[Written]] = {}
         self._is_lost = False
         """True if something may have been written anywhere."""
+        self.op: Operation | None = None
+        """The operation that is executed."""
 
     def name(self, tile: Tile) -> str:
         """Return the name of the memory of a tile, unique in the program."""
@@ -71,7 +79,7 @@ class Contents:
             low, high = region.low, region.high
         before = self._written.setdefault(tile.space, [])
         kept = [part for part in before if part.start < low or part.end > high]
-        written = Written(low, high, tile, signature)
+        written = Written(low, high, tile, signature, by=self.op, lost=_overwritten(before, tile, low, high))
         if product is not None and not self._is_lost:
             written.product, written.latest = _with_earlier(product, written, before, adds=adds)
         kept.append(written)
@@ -104,6 +112,8 @@ class Contents:
         its name in the text."""
         region = tile.region()
         if region is None:
+            for part in self._written.get(tile.space, ()):
+                part.is_read = True
             return None
         if region.is_empty:
             return "empty"
@@ -129,6 +139,7 @@ class Contents:
                 )
             )
             return None
+        self._note_read(op, tile, name, found)
         if found.pitch is not None and tile.valid[1] is not None and tile.valid[1] > BOX_ROWS:
             self._check_pitch(op, tile, found.pitch)
         if found.product is not None and found.start == low and not is_product(op):
@@ -137,6 +148,29 @@ class Contents:
             return found.signature
         inside = found.start <= low and high <= found.end
         return ("part", found.signature, low - found.start, region.dimensions) if inside and found.signature else None
+
+    def _note_read(self, op: Operation, tile: Tile, name: str | None, found: Written) -> None:
+        """Note that a tile is read, and report what has been written to it if another tile overwrote that unread."""
+        region = tile.region()
+        for part in self._written.get(tile.space, ()):
+            if region is not None and part.start < region.high and region.low < part.end:
+                part.is_read = True
+        before = None if tile.origin is None else found.lost.get(tile.origin)
+        if before is None or found.by is None or region is None:
+            return
+        which = "the tile" if name is None else f"the tile %{name}"
+        self._trace.report(
+            Problem(
+                "overlapping-tiles",
+                op,
+                f"{which} in bytes {region.low} to {region.high - 1} of '{tile.space.value}' is read on "
+                f"{self._trace.cores[self._core].name}, but what {_shown(before)} has written there is overwritten by "
+                f"{_shown(found.by)}, through another tile with an address there, before anything has read it; give "
+                "the two addresses apart",
+                may=True,
+                core=self._core,
+            )
+        )
 
     def set_pitch(self, tile: Tile, rows: int) -> None:
         """Record the number of rows of the product that was last written to a tile."""
@@ -196,6 +230,32 @@ class Contents:
                     )
                 )
                 return
+
+
+def _overwritten(before: Sequence[Written], tile: Tile, low: int, high: int) -> dict[object, Operation]:
+    """Return the other tiles of which a write to bytes overwrites what nothing has read, each with what wrote it.
+
+    A write inside of what was written, or around a part of it, may be meant so: it fills in a part, or makes it whole.
+    """
+    found: dict[object, Operation] = {}
+    for part in before:
+        if part.start >= high or part.end <= low:
+            continue
+        covers, apart = part.start >= low and part.end <= high, part.start < low < part.end < high
+        apart = apart or low < part.start < high < part.end
+        owner = part.tile.origin
+        if covers:
+            found.update(part.lost)
+        if (covers or apart) and not part.is_read and owner is not None and tile.origin is not None and part.by:
+            found[owner] = part.by
+    if tile.origin is not None:
+        found.pop(tile.origin, None)
+    return found
+
+
+def _shown(op: Operation) -> str:
+    place = location_of(op)
+    return op.name if place is None else f"{op.name} at {place}"
 
 
 def _with_earlier(

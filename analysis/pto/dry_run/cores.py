@@ -74,6 +74,7 @@ class CoreRun(MemoryOperations, PipeOperations, OrderingOperations, Communicatio
     def block(self, block: Block) -> Waiting:
         """Execute a block; return the operands of its terminator."""
         for op in block.ops:
+            self.memory.op = op
             handler = self.HANDLERS.get(type(op))
             if handler is not None:
                 handler(self, op)

@@ -170,7 +170,7 @@ class MemoryOperations(CoreState):
         for place, given in enumerate((op.valid_row, op.valid_col)):
             if given is None and kind.valid_shape[place] == DYNAMIC:
                 valid[place] = kind.shape[place]
-        self.values[op.result] = Tile.of(kind, address, (valid[0], valid[1]))
+        self.values[op.result] = Tile.of(kind, address, (valid[0], valid[1]), object())
 
     def _declare(self, op: DeclareTileOp | DeclareGlobalOp) -> None:
         kind = op.results[0].type
@@ -205,7 +205,7 @@ class MemoryOperations(CoreState):
             stated if stated != DYNAMIC else size if given is None else self.values.get(given)
             for stated, given, size in zip(kind.valid_shape, (op.valid_row, op.valid_col), op.extents, strict=True)
         ]
-        found = Tile(kind, address, (valid[0], valid[1]), whole.strides, whole.entry, whole.rows)
+        found = Tile(kind, address, (valid[0], valid[1]), whole.strides, whole.entry, whole.rows, whole.origin)
         self.values[op.result] = found
 
     def _reshape(self, op: TReshapeOp) -> None:
@@ -214,7 +214,7 @@ class MemoryOperations(CoreState):
         if isinstance(before, Tile):
             valid = tuple(whole if extent == DYNAMIC else extent
                           for extent, whole in zip(kind.valid_shape, kind.shape, strict=True))  # fmt: skip
-            found = Tile.of(kind, before.address, (valid[0], valid[1]))
+            found = Tile.of(kind, before.address, (valid[0], valid[1]), before.origin)
             found.entry = before.entry
             self.values[op.result] = found
 

@@ -133,11 +133,13 @@ class Tile:
     """The channel and number of the entry it is bound to."""
     rows: int = 0
     """The rows of the tile that it is, or is a part of."""
+    origin: object = None
+    """The same object for all parts of one tile, another for each time that one is allocated; None for entries."""
 
     @staticmethod
-    def of(kind: TileBufType, address: int | None, valid: tuple[int | None, int | None]) -> Tile:
+    def of(kind: TileBufType, address: int | None, valid: tuple[int | None, int | None], origin: object = None) -> Tile:
         """Return a tile of a type at an address."""
-        return Tile(kind, address, valid, tile_strides(kind), rows=kind.rows)
+        return Tile(kind, address, valid, tile_strides(kind), rows=kind.rows, origin=origin)
 
     @property
     def pitch(self) -> int | None:
