@@ -11,7 +11,7 @@ import pytest
 from loomir import pto
 from loomir.host.pto_check import check
 
-from ..host.pto_kernel_text import K, P, acc, left, mat, module, right, vec
+from ..host.pto_kernel_text import K, P, acc, column, left, mat, module, right, vec
 
 
 def codes(findings: list[pto.Finding]) -> list[str]:
@@ -168,3 +168,53 @@ def test_tiles_over_each_other(second: int, order: str, rows: int, found: str) -
         assert f"the tile %{found.lower()}" in finding.message
         assert "what pto.tload at <text>:" in finding.message and "is overwritten by pto.tload at" in finding.message
         assert finding.severity == "warning"
+
+
+def clamped(kind: str) -> str:
+    """Blocks of 16 of 40 rows, the last one moved back by eight, in a kernel for each kind of computation."""
+    kernel = K("clamped", "cube" if kind == "product" else "vector", [("%x", P), ("%out", P)])
+
+    def first(last: int) -> str:
+        return kernel.bin("minsi", kernel.mul(kernel.block(), 16), last)
+
+    def loaded(row: Any, rows: int = 16, type: str = vec(16, 16)) -> str:
+        tile = kernel.tile(type)
+        kernel.load(kernel.part("%x", (40, 16), (row, 0), (rows, 16)), tile)
+        return tile
+
+    if kind == "product":
+        result, sides = kernel.tile(acc(16, 16)), (kernel.tile(left(16, 16)), kernel.tile(right(16, 16)))
+        kernel.mov(loaded(first(24), type=mat(16, 16)), sides[0])
+        kernel.mov(loaded(kernel.c(0), type=mat(16, 16)), sides[1])
+        kernel.mm(*sides, result)
+        kernel.mmacc(*sides, result)
+    else:
+        tile = loaded(first(23 if kind == "other rows" else 24))
+        result, sums, row = kernel.tile(vec(16, 16)), kernel.tile(column(16)), kernel.tile(vec(1, 16))
+        if kind == "rows":
+            kernel.t1("trowmax", tile, sums, result)
+            kernel.t1("trowexpandsub", tile, result, sums)
+            kernel.t1("tcolexpandmul", result, result, loaded(kernel.c(0), 1, vec(1, 16)))
+        elif kind == "columns":
+            kernel.t1("tcolmax", tile, row)
+            kernel.t1("tcolexpandsub", tile, result, row)
+        elif kind == "fixed rows":
+            kernel.t1("tadd", tile, result, loaded(kernel.c(0)))
+        else:
+            kernel.t1("texp", tile, result)
+    kernel.store(result, kernel.part("%out", (40, 16), (first(24), 0), (16, 16)))
+    return module("a5", kernel)
+
+
+@pytest.mark.parametrize(
+    ("kind", "races"),
+    [("elements", 0), ("rows", 0), ("product", 0), ("columns", 1), ("fixed rows", 1), ("other rows", 1)],
+)
+def test_rows_that_two_blocks_compute_alike(kind: str, races: int) -> None:
+    """Rows that both store are the same if each is made, in the same way, of the same row of what was loaded."""
+    x = np.random.default_rng(1).uniform(-1, 1, (40, 16)).astype(np.float32)
+    result = pto.run(clamped(kind), arch="a5", blocks=3, arguments={"x": x, "out": np.zeros_like(x)})
+    assert codes(result.findings) == ["global-race"] * races
+    expected = {"elements": np.exp(x), "rows": (x - x.max(1, keepdims=True)) * x[0], "product": 2 * x @ x[:16]}
+    if kind in expected:
+        np.testing.assert_allclose(result.arrays["out"], expected[kind], rtol=1e-5, atol=1e-5)

@@ -15,6 +15,7 @@ from ....dialects.pto.attributes import AddressSpace
 from ....dialects.pto.tiles import is_product
 from ....targets.chip import BOX_ROWS
 from ..local_memory import tile_bytes
+from .rows import Rows
 from .trace import Problem, Trace
 from .values import PACKED, Tile, whole_boxes
 
@@ -27,6 +28,7 @@ class Written:
     end: int
     tile: Tile
     signature: object
+    rows: Rows | None = None
     numbers: tuple[int, int] | None = None
     """The first of its elements and by how much they grow, row by row, if that is known."""
     pitch: int | None = None
@@ -85,6 +87,24 @@ class Contents:
         kept.append(written)
         self._written[tile.space] = kept
 
+    def note_rows(self, tile: Tile, rows: Rows) -> None:
+        """Note of which rows those are made that have been written last to a tile."""
+        region = tile.region()
+        for part in reversed(self._written.get(tile.space, ())):
+            if region is not None and part.start == region.low:
+                part.rows = rows
+                return
+
+    def last(self, tile: Tile) -> Written | None:
+        """Return what has been written last to exactly the bytes of a tile; None if that is not known."""
+        region = tile.region()
+        if region is None or self._is_lost:
+            return None
+        for part in reversed(self._written.get(tile.space, ())):
+            if part.start < region.high and region.low < part.end:
+                return part if (part.start, part.end) == (region.low, region.high) else None
+        return None
+
     def note_numbers(self, tile: Tile, first: int, step: int) -> None:
         """Note the elements that have been written last to a tile."""
         region = tile.region()
@@ -95,13 +115,8 @@ class Contents:
 
     def numbers(self, tile: Tile) -> tuple[int, int] | None:
         """Return the first of the elements of a tile and by how much they grow; None if that is not known."""
-        region = tile.region()
-        if region is None or self._is_lost:
-            return None
-        for part in reversed(self._written.get(tile.space, ())):
-            if part.start < region.high and region.low < part.end:
-                return part.numbers if (part.start, part.end) == (region.low, region.high) else None
-        return None
+        last = self.last(tile)
+        return None if last is None else last.numbers
 
     def lose(self) -> None:
         """Note that an unknown place may have been written."""

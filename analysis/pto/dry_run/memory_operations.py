@@ -45,6 +45,7 @@ from ....dialects.pto.tiles import (
 from ....dialects.pto.types import DYNAMIC, PtrType, TensorViewType, TileBufType, element_bytes
 from ....operations.pto_instructions.tiles import TABLE as TILES
 from .core_state import CoreState
+from .rows import Rows
 from .trace import Access, Kind, Problem
 from .values import Pointer, Tile, View, whole_boxes
 from .values import Region as Bytes
@@ -251,6 +252,7 @@ class MemoryOperations(CoreState):
         result, known = self.values.get(destination), None not in contents
         modes = (str(op.properties[key]) for key in sorted(op.properties) if "egment" not in key)
         signature = hash((*contents, *modes))
+        rows = self._rows(op) if known else None
         kind, pipe = _kind_of(op, result, [self.values.get(operand) for operand in op.operands])
         extents, size = self._extents(op, result)
         if isinstance(result, Tile):
@@ -262,13 +264,49 @@ class MemoryOperations(CoreState):
             self.memory.write(result, signature if known else None, product, adds=".acc" in op.name)
             self._note_pitch(op, result)
             self._note_numbers(op, result)
+            if rows is not None:
+                self.memory.note_rows(result, rows)
         elif isinstance(result, View):
             atomic = isinstance(op, TStoreOp) and op.atomicType is not None and op.atomicType.data is AtomicType.ADD
-            stored = Access(result.array, self._stored(op, result), True, signature if known else None, atomic)
+            key = None if rows is None else rows.stored(result)
+            stored = Access(result.array, self._stored(op, result), True, signature if known else None, atomic, key)
             self.barrier.written.add(result.array)
             self._step(op, kind, pipe, (*accesses, stored), extents=extents, size=size)
         elif isinstance(destination.type, TileBufType):
             self.memory.lose()
+
+    def _rows(self, op: TileOperation) -> Rows | None:
+        """Return of which rows those of the result of an operation are made; None if each is made of several rows."""
+        if isinstance(op, TLoadOp):
+            view, tile = self.values.get(op.operands[0]), self.values.get(op.destination)
+            if not isinstance(view, View) or not isinstance(tile, Tile) or view.extents != tile.valid:
+                return None
+            return Rows.loaded(view)
+        modes = (str(value) for key, value in op.properties.items() if "egment" not in key)
+        how: list[object] = [op.name, *sorted(modes)]
+        if isinstance(op, TableOperation) and op.table_row().shape in ("elementwise", "row_reduction", "product"):
+            row = op.table_row()
+            kinds: Sequence[str] = row.operands
+            if row.shape == "product":
+                # The right tile, the last but for a bias, is the same for all rows.
+                right = len(kinds) - (2 if kinds[-1] == "bias" else 1)
+                kinds = ["per_column" if place == right else kind for place, kind in enumerate(kinds)]
+            given = list(zip(kinds, op.sources, strict=True))
+        elif isinstance(op, TMovOp | TCvtOp | TStoreOp):
+            given = [("tile", op.operands[0])]
+        else:
+            return None
+        sources: list[Rows | None] = []
+        for kind, operand in given:
+            value = self.values.get(operand)
+            last = self.memory.last(value) if isinstance(value, Tile) else None
+            if kind in ("tile", "per_row", "mask") and isinstance(value, Tile):
+                sources.append(None if last is None else last.rows)
+            elif isinstance(value, Tile):
+                how.append(None if last is None else last.signature)
+            else:
+                how.append(operand if value is None else value)
+        return Rows.computed(how, sources)
 
     def _stored(self, op: TileOperation, view: View) -> Bytes | None:
         """Return the bytes of a view that a store writes: no more than the tile has."""

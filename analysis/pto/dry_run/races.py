@@ -128,6 +128,8 @@ def _may_race(first: _Timed, second: _Timed) -> bool:
         # Cores that do the same store the same.
         if one.contents == other.contents:
             return False
+    if one.writes and other.writes and one.rows is not None and one.rows == other.rows:
+        return False
     return not first.is_before(second) and not second.is_before(first)
 
 

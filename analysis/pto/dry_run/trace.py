@@ -51,6 +51,9 @@ class Access(NamedTuple):
     """A key of the contents stored: the same for the same contents; None if unknown."""
     adds: bool = False
     """True if it adds to what is there, atomically."""
+    rows: object = None
+    """A key of the rows stored: of two stores with one key, each row is the same wherever both have it; None if that is
+    not known."""
 
 
 @dataclass(slots=True)
