@@ -1,8 +1,9 @@
 """Prices with which counts of runs come nearest to published cycles: non-negative least squares.
 
 Reads a JSON list of runs, each with `stats`, a file that `loom run --stats` or LOOM_STATS has written, and `cycles`,
-those published. Writes a file of prices, and on the standard error stream how near they come. What is not fitted
-keeps the price of the target. Cycles are taken for what one PE was charged, on average.
+those published. Writes a file of prices, and on the standard error stream how near they come, and how near prices come
+that are fitted to the other runs alone: where these are far worse, there are too many prices for the runs. What is not
+fitted keeps the price of the target. Cycles are taken for what one PE was charged, on average.
 """
 
 from __future__ import annotations
@@ -63,11 +64,20 @@ def main() -> None:
     timing = targets.get(stats[0]["target"]).timing
     start = np.array([getattr(timing, name) for name in arguments.fit], float)
     left = np.maximum(published - np.array(others), 1)
-    prices = np.maximum(np.rint(fitted(counts, left, start)).astype(int), [least(name) for name in arguments.fit])
-    for run, row, other in zip(runs, counts, others, strict=True):
-        ratios = [(row @ each + other) / run["cycles"] for each in (start, prices)]
+    lowest = [least(name) for name in arguments.fit]
+
+    def prices_of(chosen: np.ndarray) -> np.ndarray:
+        return np.maximum(np.rint(fitted(counts[chosen], left[chosen], start)).astype(int), lowest)
+
+    everything = np.arange(len(runs))
+    prices = prices_of(everything)
+    for number, (run, row, other) in enumerate(zip(runs, counts, others, strict=True)):
+        without = prices_of(everything != number)
+        now, then, alone = ((row @ each + other) / run["cycles"] for each in (start, prices, without))
         print(
-            f"{run['stats']}: {ratios[0]:.2f} of the published cycles, {ratios[1]:.2f} with the prices", file=sys.stderr
+            f"{run['stats']}: {now:.2f} of the published cycles, {then:.2f} with the prices, {alone:.2f} with those of "
+            "the other runs",
+            file=sys.stderr,
         )
     print(json.dumps(dict(zip(arguments.fit, prices.tolist(), strict=True)), indent=2))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from fractions import Fraction
-from math import floor
+from math import ceil
 
 from ..diagnostics.records import record
 from .wavelets import SETTINGS
@@ -139,8 +139,12 @@ class Timing:
 
 def pace(cycles: Fraction) -> int:
     """Return the whole cycles from an element to the next of an operation that sends or receives, given those of an
-    element: the nearest number, and 1 at least."""
-    return max(1, floor(cycles + Fraction(1, 2)))
+    element: the nearest number, the lower of two, and 1 at least.
+
+    A product costs more than a cycle on average because two operands may be in one bank of memory, which they are not
+    where one comes from a queue.
+    """
+    return max(1, ceil(cycles - Fraction(1, 2)))
 
 
 PRICES = tuple(

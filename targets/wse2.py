@@ -28,8 +28,8 @@ TIMING = replace(
     # Fitted to 25 published star stencils of radius 1 (docs/costs.md), 0.95 cycles a sum. The appendix on SIMD mode of
     # the CSL language reference says two a cycle.
     single_lanes=1,
-    # Fitted to 59 published star stencils (docs/costs.md), 1.17 a product. The same appendix says one a cycle.
-    single_multiply=Fraction(6, 5),
+    # As on the successor. The same appendix says one a cycle.
+    single_multiply=Fraction(3, 2),
     register_setup=0,  # fitted to the published plain star stencils, 16 cycles for six operations and a loop
     # Borrowed, because measured or fitted on the successor only: all others.
 )

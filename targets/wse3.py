@@ -36,9 +36,9 @@ TIMING = Timing(
     integer_division_32=1,  # assumed: an instruction; no figure
     float_division_16=100,  # assumed: as of 32 bits
     float_division_32=100,  # fitted; a comment in the vendor's published programs says about 50
-    square_root_16=80,  # assumed: as the exponential function, here and below
-    square_root_32=80,
-    exponential_16=80,
+    square_root_16=30,  # assumed: as of 32 bits
+    square_root_32=30,  # fitted to published scalar code of f32, a root and a division for each body (docs/costs.md)
+    exponential_16=80,  # assumed: as of 32 bits, and so are all below
     exponential_32=80,  # fitted
     logarithm_16=80,
     logarithm_32=80,
@@ -49,19 +49,22 @@ TIMING = Timing(
     power_16=80,
     power_32=80,
     descriptor=1,  # an instruction
-    register_load=1,  # an instruction
+    # Fitted to three published runs of an allreduce (docs/costs.md). An operation that loads three takes 15 to 17.
+    register_load=5,
     task_control=1,  # an instruction
     timestamp=1,  # an instruction
     memory_setup=16,  # measured between 15 and 17
-    send_setup=16,  # measured between 15 and 17
+    # Fitted to published ways of one wavelet (docs/costs.md): it loads two descriptors; in memory there are three.
+    send_setup=13,
     receive_setup=16,  # measured between 15 and 17
     register_setup=1,  # fitted to published plain star stencils (docs/costs.md): 23 cycles for a loop of six operations
     async_issue=1,
     read_words=8,  # copies: 8 f16 or 4 f32 a cycle
     half_lanes=4,  # f16 add, multiply and multiply-add
     single_lanes=2,  # CSL language reference, appendix on SIMD mode; not measured
-    # Fitted to 75 published star stencils (docs/costs.md), 1.2 a product. One in two cycles was measured by others.
-    single_multiply=Fraction(6, 5),
+    # A published trace of WSE-2 has a cycle for an element, or two where its operands are in one bank of memory, in as
+    # many operations of each; one in two cycles was measured by others. Published stencils agree (docs/costs.md).
+    single_multiply=Fraction(3, 2),
     reduction=2,
 )
 

@@ -31,7 +31,7 @@ static inline cycle price_times(const struct price *price, int64_t count) {
 
 /* Returns the whole cycles from an element to the next of an operation that sends or receives. */
 static inline cycle pace_of(struct price price) {
-    cycle pace = (2 * price.numerator + price.denominator) / (2 * price.denominator);
+    cycle pace = (2 * price.numerator + price.denominator - 1) / (2 * price.denominator);
     return pace < 1 ? 1 : pace;
 }
 

@@ -97,7 +97,7 @@ def test_what_a_straight_receiver_sends_on_does_not_overtake_the_branch_that_tur
     assert begins["c_came"] < begins["d_came"]
 
 
-@pytest.mark.parametrize(("arch", "cycles"), [("wse2", 16 + 2 + 2 * 1 + 2 + 3), ("wse3", 16 + 7 + 2 * 2 + 33 + 3)])
+@pytest.mark.parametrize(("arch", "cycles"), [("wse2", 13 + 2 + 2 * 1 + 2 + 3), ("wse3", 13 + 7 + 2 * 2 + 33 + 3)])
 def test_cycles_from_a_send_to_the_task_behind_a_turn(arch: str, cycles: int) -> None:
     """Set up, out, two hops with a turn between them, down the ramp, and the start of the task."""
     _, begins, issued = run(arch, forwards=False)

@@ -262,9 +262,10 @@ def test_setups_are_counted_apart() -> None:
         assert setups == mine
 
 
-@pytest.mark.parametrize(("price", "paces"), [("1/4", 1), ("6/5", 1), ("3/2", 2), ("7/3", 2), (3, 3)])
+@pytest.mark.parametrize(("price", "paces"), [("1/4", 1), ("6/5", 1), ("3/2", 1), ("8/5", 2), ("7/3", 2), (3, 3)])
 def test_an_operation_that_receives_takes_elements_at_whole_cycles(price: str | int, paces: int) -> None:
-    """The nearest number to the price of an element, one at least; in memory the sum of all prices is rounded up."""
+    """The nearest number to the price of an element, the lower of two, one at least; in memory the sum of all prices is
+    rounded up."""
     prices = {"elements": {"fadds": price, "fmovs": 0}}
     sends, receives = f"flow.apply fmovs %first, %walk : {TYPES}", f"flow.apply fadds %walk, %last, %y : {SCALED}"
     # Wavelets come one a cycle, before it is ready.
