@@ -82,7 +82,7 @@ class Printed:
 class Result:
     """What a run has done: the arrays of the arguments by name, the tiles printed in order, the hazards met.
 
-    Arrays of several devices are one behind the other, in a first dimension. `slots` names the arrays in which pipes
+    Arrays of several devices are stacked along a first dimension. `slots` names the arrays in which pipes
     had their slots: what is left there means nothing to the program.
     """
 

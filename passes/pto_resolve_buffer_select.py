@@ -23,7 +23,7 @@ from ..dialects.traversal import walk
 
 @dataclass(frozen=True)
 class PtoResolveBufferSelectPass(ModulePass):
-    """Replaces each `pto.alloc_multi_tile` by a `pto.alloc_tile` for each slot, one behind the other from `addr` on if
+    """Replaces each `pto.alloc_multi_tile` by a `pto.alloc_tile` for each slot, contiguous from `addr` on if
     it states one, and each `pto.multi_tile_get` by the tile of its slot.
 
     A slot that is known only at run time becomes a chain of `arith.select` behind a `cf.assert` that there is such a

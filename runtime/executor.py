@@ -151,7 +151,7 @@ class Executor(Protocol):
     def read(self, region: Region, address: int | Array, values: Array) -> None:
         """Read elements of the memory of the units of a region into `values`, [h, w, n].
 
-        The elements are unsigned, of 8, 16 or 32 bits, one behind the other from a byte address on: one for all units,
+        The elements are unsigned, of 8, 16 or 32 bits, contiguous from a byte address on: one for all units,
         or [h, w], where those with a negative one are left alone. What is beyond the memory of a unit is 0.
         """
         ...

@@ -25,6 +25,7 @@ WORDS = {
     r"\bstands? still\b": "stalls",
     r"\b[Rr]eturns? whether\b": "return True if",
     r"\b[Tt]akes? note (of|that)\b": "record",
+    r"\bone behind the other\b": "consecutive, contiguous",
     r"\blies? (in|at|on|as|beside|elsewhere|where)\b": "is in, is at",
     r"\bgiv(es?|en|ing) back\b|\bgives? it back\b": "return, free",
     r"\btells? of\b|\b(is|are) told (of|that)\b": "report",

@@ -109,7 +109,7 @@ class Body:
         return len(self.is_descriptor) - 1
 
     def group(self, count: int) -> list[int]:
-        """Return new virtual registers that are to be one behind the other."""
+        """Return new virtual registers that are to be consecutive."""
         members = [self.register() for _ in range(count)]
         if count > 1:
             self.groups.append(members)
@@ -157,7 +157,7 @@ class Body:
         self.values[value] = Known(number, kind_of(value.type))
 
     def together(self, operands: Sequence[int]) -> tuple[int, Sequence[int]]:
-        """Return the first of registers that hold some values one behind the other, and all of them."""
+        """Return the first of consecutive registers that hold some values, and all of them."""
         if len(operands) < 2:
             return (operands[0] if operands else NOTHING), operands
         members = self.group(len(operands))

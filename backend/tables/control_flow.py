@@ -184,7 +184,7 @@ def _define_anything(body: Body, result: SSAValue) -> None:
 
 
 def return_(body: Body, block: Block) -> None:
-    """Append the end of a function: what it returns, one behind the other."""
+    """Append the end of a function: what it returns, in consecutive registers."""
     terminator = block.last_op
     values = terminator.values if isinstance(terminator, flow.ReturnOp) else ()
     body.results = len(values)

@@ -59,7 +59,7 @@ class Sections:
         return row
 
     def records(self, section: str, records: Sequence[tuple[Any, ...]]) -> int:
-        """Return the first row of records that come one behind the other, stored once; 0 for none."""
+        """Return the first row of consecutive records, stored once; 0 for none."""
         if not records:
             return 0
         key = tuple(records)

@@ -17,7 +17,7 @@ def allocate(
 ) -> tuple[list[int], int, int]:
     """Return the register, or frame descriptor, of each virtual one, and how many of both there are.
 
-    Those of a group are one behind the other; so are the arguments, from 0 on. `loops` are the first and last
+    Those of a group are consecutive; so are the arguments, from 0 on. `loops` are the first and last
     positions of loops: what is written before one and read inside it is kept until its end.
     """
     count = len(is_descriptor)

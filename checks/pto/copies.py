@@ -35,8 +35,8 @@ def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
             yield Hazard(
                 "strided-elements",
                 op,
-                f"expects a unit innermost stride, not {stride}: a copy takes the elements of a row one behind the "
-                "other, whatever stride the tensor declares; make a view whose last stride is 1, or one of layout dn",
+                f"expects a unit innermost stride, not {stride}: a copy takes consecutive elements of a row, "
+                "whatever stride the tensor declares; make a view whose last stride is 1, or one of layout dn",
             )
 
 

@@ -330,7 +330,7 @@ def write_files(directory: Path, files: Mapping[str, str | bytes]) -> None:
 
     What else is in the directory stays, except the core of an earlier run, which no longer fits.
     """
-    import shutil  # these two for who writes only: host scripts read
+    import shutil  # these two only to write: host scripts read
     import tempfile
 
     try:

@@ -34,7 +34,7 @@ TABLE: list[Instruction] = [
             "vcgmax": "largest element of each group of 32 bytes",
             "vcgmin": "smallest element of each group of 32 bytes",
             "vcpadd": "sum of each pair of neighbors",
-            "vsqz": "elements whose bit is on, one behind the other",
+            "vsqz": "elements whose bit is on, packed",
             "vusqz": "for each element, how many bits before it are on",
         },
         is_pure=True,

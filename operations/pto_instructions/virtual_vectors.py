@@ -239,7 +239,7 @@ TABLE: list[Instruction] = _vmi(
                 "vcadd": "sum of all elements, or of each group",
                 "vcmax": "largest element, or that of each group",
                 "vcmin": "smallest element, or that of each group",
-                "compress": "elements whose bit is on, one behind the other",
+                "compress": "elements whose bit is on, packed",
             },
             is_pure=True,
         ),
@@ -318,7 +318,7 @@ TABLE: list[Instruction] = _vmi(
             "%value:L, %destination:Q[%offset:=index], %mask:K {} : value, destination, mask",
             {
                 "masked_store": "stores the elements whose bit is on",
-                "compress_store": "stores the elements whose bit is on, one behind the other",
+                "compress_store": "stores the elements whose bit is on, packed",
             },
         ),
         Instruction(

@@ -76,7 +76,7 @@ def whole(op: InstructionOp, name: str, view: View) -> View:
 
 
 class Scratch:
-    """Areas for the intermediate results of one instruction, one behind the other."""
+    """Contiguous areas for the intermediate results of one instruction."""
 
     def __init__(self, tiles: TileOperations) -> None:
         self._tiles = tiles

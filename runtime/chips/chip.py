@@ -169,7 +169,7 @@ class Spaces:
         self.chip = chip
         records = chip.tables["spaces"]
         self.bytes: list[Array] = []
-        """Of a space of a class the bytes of its cores, one behind the other; of a shared one, its own."""
+        """Of a space of a class the bytes of its cores, contiguous; of a shared one, its own."""
         self.arrays: list[list[tuple[int, int, str]]] = [[] for _ in records]
         """What the host has put into a shared memory: first byte, the one behind the last, and a name."""
         for record in records:

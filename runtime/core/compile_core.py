@@ -90,7 +90,9 @@ def system_compiler() -> list[str] | None:
     command = shlex.split(named) if named else ["cc"]
     reason = _fails(command)
     if reason and named:
-        raise CompileError(f"the compiler that CC names, '{named}', cannot build a library: {reason}; unset or mend CC")
+        raise CompileError(
+            f"the compiler that CC names, '{named}', cannot build a library: {reason}; unset or correct CC"
+        )
     return None if reason else command
 
 

@@ -4,7 +4,7 @@
 
 #include "quick.h"
 
-/* Of a send: when its first and its last wavelet leave of themselves, and it ends if nothing holds it back */
+/* Of a send: when its first and its last wavelet leave by themselves, and it ends if nothing holds it back */
 struct move_times {
     cycle first, leaves, end;
 };

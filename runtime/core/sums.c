@@ -1,4 +1,4 @@
-/* Sums of vectors: operations on floats of 32 bits, one behind the other, that add vectors, or their products by numbers,
+/* Sums of vectors: operations on floats of 32 bits, one after the other, that add vectors, or their products by numbers,
  * to one destination. They are computed in one pass, which rounds as they do; what is not side by side, inside of its
  * buffers and apart from the destination is left to them.
  */

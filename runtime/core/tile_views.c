@@ -107,7 +107,7 @@ void copy_elements(uint8_t *to, int64_t to_stride, const uint8_t *from, int64_t 
 #undef MOVE
 }
 
-/* Writes the elements of a view one behind the other. */
+/* Writes the elements of a view contiguously. */
 static void pack(const struct tile_view *view, uint8_t *to) {
     int64_t size = element_bytes(view->element), length = row_length(view);
     if (is_contiguous(view) && view->at != NULL) {

@@ -47,7 +47,7 @@ void *scratch_for(struct chip_row *row, int number, uint64_t bytes);
 void copy_elements(uint8_t *to, int64_t to_stride, const uint8_t *from, int64_t from_stride, int64_t count,
                    int64_t size);
 
-/* Lets a source have its elements elsewhere, one behind the other. */
+/* Lets a source have its elements elsewhere, contiguous. */
 void detach_source(struct tile_call *call, int k);
 
 /* Detaches the sources that what is written would change before they are read. */

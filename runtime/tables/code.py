@@ -114,7 +114,7 @@ class _CodeChecker:
             or total != len(tables["code"])
             or (len(tables["code_where"]) != total)
         ):
-            self.refuse("the code is not that of the bodies, one behind the other")
+            self.refuse("the code is not that of the bodies, in order and without gaps")
         if (tables["code_where"] >= len(tables.strings)).any():
             self.refuse("a source place of the code is not a string")
         code = tables["code"]

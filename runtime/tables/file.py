@@ -1,4 +1,4 @@
-"""Tables as a file: a header, a table of sections, and the sections one behind the other.
+"""Tables as a file: a header, a table of sections, and the sections, contiguous.
 
     magic        8 bytes
     version      u32, changes with the records and instructions
@@ -133,7 +133,7 @@ def restamped(data: bytes) -> bytes:
 
 
 def _strings(ends: NDArray[np.uint32], text: NDArray[np.uint8]) -> tuple[str, ...] | None:
-    """Return the strings, None if they are not strings one behind the other."""
+    """Return the strings, None if they are not contiguous strings."""
     starts = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
     if (np.diff(starts) < 0).any() or starts[-1] != len(text):
         return None

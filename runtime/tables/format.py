@@ -38,7 +38,7 @@ CLASS = _record(
     ("buffer_count", U32), ("queues", U32), ("queue_count", U32), ("fifos", U32), ("fifo_count", U32), ("tasks", U32),
     ("task_count", U32), ("flags", U32),
 )  # fmt: skip
-"""Its buffers, queues, FIFOs and tasks are one behind the other in their sections."""
+"""Its buffers, queues, FIFOs and tasks are contiguous in their sections."""
 
 CLASS_TRAPS = 1
 """Flag of a class: floating point exceptions may stop its PEs."""

@@ -1,7 +1,7 @@
 // RUN: loom-opt %s -t loom-tables --split-input-file | filecheck %s
 // Calls make frames; what has streams among its arguments or results is inlined.
 
-// Two tasks share the body of a function; arguments and results are one behind the other.
+// Two tasks share the body of a function; arguments and results are in consecutive registers.
 // CHECK-LABEL: program @sharing wse3 2 x 1
 // CHECK: use 0 of body 0 @both
 // CHECK-NEXT: use 1 of body 1 @first

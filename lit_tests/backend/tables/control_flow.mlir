@@ -40,7 +40,7 @@ flow.fabric @branches target "wse3" grid 2 by 1 {
 
 // -----
 
-// A loop's counter and end are one behind the other; values that change places take one register more.
+// A loop's counter and end are in consecutive registers; values that change places take one register more.
 // CHECK-LABEL: program @counted_loop wse3 2 x 1
 // CHECK: use 0 of body 0 @main
 // CHECK-NEXT:   numbers 0, 1

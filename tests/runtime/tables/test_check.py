@@ -61,7 +61,7 @@ FORGED: list[tuple[str, int, str, Any, str]] = [
     ("patches", 0, "address", 1 << 31, "row 0 of 'patches' ends behind the memory"),
     ("patches", 0, "address", 51, "row 0 of 'patches' is not aligned"),
     ("classes", 0, "flags", 12, "row 0 of 'classes' has a priority that there is not"),
-    ("bodies", 0, "length", 1, "the code is not that of the bodies, one behind the other"),
+    ("bodies", 0, "length", 1, "the code is not that of the bodies, in order and without gaps"),
     ("bodies", 1, "registers", 0, "row 1 of 'bodies' has too many registers, or too few"),
     ("uses", 0, "rows", 1 << 30, "'rows' of row 0 of 'uses' leaves the"),
     ("uses", 0, "body", 1 << 30, "'body' of row 0 of 'uses' is not a row of the"),
