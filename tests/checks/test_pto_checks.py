@@ -683,3 +683,25 @@ def test_one_end_of_a_pipe_is_used_a_number_of_times_that_is_not_known(action: s
         "push": "entries are pushed into the pipe of 'q' in @cube, but none is popped",
         "pop": "entries are popped in @vector, but none is pushed into the pipe of 'q', so the consumer waits forever",
     }[action] in hazard.message
+
+
+@pytest.mark.parametrize(("calls", "found"), [("both", []), ("cube", ["@vector"]), ("vector", ["@cube"])])
+def test_kernels_that_nothing_calls(calls: str, found: list[str]) -> None:
+    """Of a program with an entry function, only what that calls is started."""
+    reserve = (
+        '%a = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32'
+    )
+    opened = "pto.{}_initialize_pipe {{dir_mask = 1, slot_size = 1024}}(c2v_consumer_buf = %a : i32)\n"
+    taken = f"{reserve}\n{opened.format('aiv')}{pop('t')}{FREE}"
+    given = f'%a = pto.import_reserved_buffer {{name = "q", peer_func = @vector}} -> i32\n{opened.format("aic")}'
+    given += f"%c = pto.alloc_tile : {ACC}\npto.tpush_to_aiv(%c : {ACC}) {{split = 0}}\n"
+    kernels = kernel("vector", "", taken, "vector") + kernel("cube", "", given, "cube")
+    called = ["cube", "vector"] if calls == "both" else [calls]
+    begun = "".join(f"func.call @{name}() : () -> ()\n" for name in called)
+    entry = f"func.func @main() attributes {{pto.entry}} {{\n{begun}return\n}}\n"
+    assert kinds(kernels, "ideal") == []
+    hazards_of = hazards(kernels + entry, "ideal")
+    assert [hazard.message.split()[0] for hazard in hazards_of] == found
+    for hazard in hazards_of:
+        assert (hazard.code, hazard.severity) == ("unlaunched-kernel", "error")
+        assert "only @main is, which has pto.entry" in hazard.message
