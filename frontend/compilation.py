@@ -378,7 +378,8 @@ class Assembly:
             pes[0].attributes["main_thread_changes"] = UnitAttr()
         if session.imports_memcpy:
             with recovery.checked(session):
-                memcpy_resources.check_routes(session, [*effects, *self.effects])
+                streams = dict(self.streams.keys())  # the way of each color
+                memcpy_resources.check_routes(session, [*effects, *self.effects], streams)
         with recovery.checked(session):
             self.network = message_passing.check(session, self.pes, [*effects, *self.effects])
         if session.mistakes is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from ..csl import syntax
@@ -65,10 +65,22 @@ def check_pe(ev: Evaluator, pe: PeProgram) -> None:
                 ev.session.warnings.append(warning)
 
 
-def check_routes(session: Session, effects: Iterable[Effect]) -> None:
-    """Raise CslError if a route is given to a color of memcpy, which has routes everywhere in the rectangle."""
+def check_routes(session: Session, effects: Iterable[Effect], streams: Mapping[int, str]) -> None:
+    """Raise CslError if a route is given to a color of memcpy, which has routes everywhere in the rectangle.
+
+    Warns of routes of colors on which the host streams, `streams` with "in" or "out": what PEs send there meets that.
+    """
     colors = session.target.memcpy.colors
     for effect in effects:
+        if effect.name == "color" and effect.arguments[0].color in streams:
+            color = effect.arguments[0].color
+            way = "sends to PEs" if streams[color] == "in" else "receives from PEs"
+            warning = (
+                f"{effect.source.location(effect.node.start)}: warning: this gives color {color} a route, but the host "
+                f"{way} on it, as <memcpy/get_params> was told, and memcpy routes it itself; choose another color"
+            )
+            if warning not in session.warnings:
+                session.warnings.append(warning)
         if effect.name == "color" and effect.arguments[0].color in colors:
             color = effect.arguments[0].color
             with recovery.checked(session):

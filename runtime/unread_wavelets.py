@@ -88,14 +88,15 @@ def to_host(label: str, place: Unit, count: int) -> Unread:
     return Unread(plain(label), place, count, None, place, label, state)
 
 
-def at_router(label: str, place: Unit, count: int, port: int, position: int, taken: Sequence[str]) -> Unread:
-    """Return wavelets that have come to a router by a port from which its switch does not take them.
+def at_router(label: str, place: Unit, count: int, port: int, position: int | None, taken: Sequence[str]) -> Unread:
+    """Return wavelets that have come to a router by a port from which it does not take them.
 
-    `position` is that of the switch, and `taken` the ports from which it takes the color there.
+    `position` is that of its switch, None if it has none, and `taken` the ports from which it takes the color.
     """
+    takes = "its route" if position is None else f"its switch is at position {position}, where it"
     state = (
-        f"{'waits' if count == 1 else 'wait'} at the router of PE {place}, from {PORTS[port]}: its switch is at "
-        f"position {position}, where it takes the color from {' or '.join(taken) or 'no port'}"
+        f"{'waits' if count == 1 else 'wait'} at the router of PE {place}, from {PORTS[port]}: {takes} takes the color "
+        f"from {' or '.join(taken) or 'no port'}"
     )
     return Unread(plain(label), place, count, None, None, label, state)
 

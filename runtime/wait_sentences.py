@@ -15,6 +15,10 @@ RECEIVE_FIRST = "let one of them receive before, or while, it sends"
 """What to do about units whose messages wait for each other."""
 
 
+MAX_SENDS = 3
+"""Places of sends in a sentence; the rest are counted."""
+
+
 def waiter(microthread: int | None, task: str, operation: str, where: str | None) -> str:
     """Return who waits, and at which operation; `microthread` is None for an operation that its task waits for."""
     name = f"task @{task}" if microthread is None else f"microthread {microthread}"
@@ -72,6 +76,15 @@ def closed_switch(
     )
 
 
+def other_route(pe: str, color: str, count: int, port: str, taken: Sequence[str]) -> str:
+    """Return that a route takes a color from other ports than wavelets come by, and what to do."""
+    waits = f"{count} wavelet{' waits' if count == 1 else 's wait'}"
+    return (
+        f"the route of color {color} at {pe} takes it from {' or '.join(taken) or 'no port'}, and {waits} there from "
+        f"{port}; let the route take the color from {port}, or end the send elsewhere"
+    )
+
+
 def torn_down(pe: str, color: str, count: int, port: str) -> str:
     """Return that wavelets wait at a router where their color is in a teardown phase, and what to do."""
     waits = f"{count} wavelet{' waits' if count == 1 else 's wait'}"
@@ -114,3 +127,10 @@ def no_wavelets(queue: str, units: str, reason: Literal["no message", "no route"
             return f"no PE sends wavelets that reach {whose}; let one send there, or correct the route"
         case "too little":
             return f"the PEs that send to {whose} have finished; they sent too little, or the receiver expects too much"
+
+
+def sends(sender: str, receiver: str, places: Sequence[str]) -> str:
+    """Return, as the end of a sentence, at which places of the source a PE sends to another."""
+    rest = len(places) - MAX_SENDS
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"; {sender} sends to {receiver} at {', '.join(places[:MAX_SENDS])}{more}"

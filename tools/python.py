@@ -181,6 +181,7 @@ def _status(run: Callable[[], None]) -> int:
             _show(error)
         status = INTERRUPTED
     except BaseException as error:
+        _warn_of_unread()
         _show(error)
         status = 1
     forgotten = _forgot_to_stop()
@@ -190,6 +191,15 @@ def _status(run: Callable[[], None]) -> int:
         status = 1
     _flush()
     return status
+
+
+def _warn_of_unread() -> None:
+    """Warn of the wavelets that nothing has read when an error of a script ends it, such as a wrong result, which may
+    follow from them: stop() would have said so."""
+    runtime = sys.modules.get("loomir.host.sdk.runtime")
+    if runtime is not None:
+        sys.stdout.flush()
+        runtime.warn_of_unread("when the script ends")
 
 
 def _forgot_to_stop() -> LoomError | None:

@@ -19,6 +19,7 @@ from ...dialects.machine.region import RegionAttr
 from ...dialects.symbols import symbol_name, symbols_named
 from ...dialects.traversal import walk
 from .command_stream import early_unblocks
+from .lengths import unequal_lengths
 from .races import find_races
 from .wavelet_types import mixed_floats
 
@@ -34,6 +35,7 @@ CODES = {
     "unused-mistake": "a constant, variable, function or task that nothing uses could not be used",
     "race": "memory is used while an asynchronous operation uses it, or a task cannot know its end",
     "mixed-floats": "floats are sent as one type and received as another",
+    "lengths": "operands of an operation have different lengths",
 }
 """The codes of warnings, which end their messages, and what each warns of."""
 
@@ -67,6 +69,8 @@ def lint_behavior(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
         yield op, coded("race", message)
     for op, message in mixed_floats(program):
         yield op, coded("mixed-floats", message)
+    for op, message in unequal_lengths(program):
+        yield op, coded("lengths", message)
 
 
 def _message(declared: Declared, op: Operation, place: Place, used: set[str]) -> str | None:

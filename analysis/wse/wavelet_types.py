@@ -1,7 +1,8 @@
 """Types of wavelets: colors on which all that is sent are floats of one type, and received as another.
 
-Integers carry whatever bits there are, so a color on which some are sent or received is left alone. So is one that the
-host sends, and one whose routes swap or change while the program runs.
+Integers of the same width carry whatever bits there are, so a color on which some are sent or received is left alone,
+unless the floats have 32 bits and the integers 16. Control wavelets do not count. A color is left alone too that the
+host sends, or whose routes swap or change while the program runs.
 """
 
 from __future__ import annotations
@@ -33,13 +34,20 @@ def mixed_floats(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
         if users.swaps or color in users.open or len(sent) != 1 or len(received) != 1:
             continue
         (((has, sender),), ((takes, receiver),)) = sent.items(), received.items()
-        if has != takes and has in FLOATS and takes in FLOATS:
+        if differs(has, takes):
             where = location_of(sender)
             yield (
                 receiver,
                 f"{takes} elements are received here on color {users.names[color]}, but all that is sent on it are "
                 f"{has}{'' if where is None else f', at {where}'}; send and receive the same type",
             )
+
+
+def differs(has: str | None, takes: str | None) -> bool:
+    """Return True if what is sent as one type is another number, or part of one, as what it is received."""
+    if has in FLOATS and takes in FLOATS:
+        return has != takes
+    return {has, takes} == {"f32", "i16"}
 
 
 def open_colors(program: wse.ProgramOp) -> set[str] | None:
@@ -109,7 +117,9 @@ def _uses_of(code: Operation) -> Iterator[_Use]:
     """Yield what code sends and receives: what makes a descriptor that something else uses is open."""
     for op in walk(code):
         if isinstance(op, dsd.FabinOp | dsd.FaboutOp):
-            is_open = any(name in op.options for name in ("control", "simd", "wavelet_index_offset"))
+            if "control" in op.options:
+                continue
+            is_open = any(name in op.options for name in ("simd", "wavelet_index_offset"))
             for kind, user in dict(_kinds(op.result)).items():
                 yield op, None if is_open else kind, user
 

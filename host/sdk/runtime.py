@@ -192,6 +192,11 @@ class SdkRuntime:
         finally:
             self._end()
 
+    def warn_of_unread(self, when: str) -> None:
+        """Warn of wavelets that nothing has read, unless commands are pending or one has failed."""
+        if self._state == "running" and self._failed is None and not self._pending:
+            self._machine.machine.warn_of_unread(when, at_end=True)
+
     def dump_core(self, corefile: str) -> None:
         """Write the memory of all PEs to a file, after stop() or right before it (HOST-021 to HOST-024)."""
         if corefile != CORE_FILE:
@@ -718,6 +723,12 @@ def take_unstopped() -> bool:
     found = bool(_unstopped)
     _unstopped.clear()
     return found
+
+
+def warn_of_unread(when: str) -> None:
+    """Warn of wavelets that nothing has read in the runtimes that have not been stopped, nor failed, and rest."""
+    for runtime in _unstopped:
+        runtime.warn_of_unread(when)
 
 
 NOT_STOPPED = "the program ends without SdkRuntime.stop(); call it when all is done"

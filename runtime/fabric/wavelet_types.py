@@ -2,8 +2,9 @@
 
 A queue has the types with which the operations of a program send to it, or receive from it, and its data task. Where
 all are one type of floats, and those of a queue that its wavelets come to are another, what is received is not a number
-that was sent. Integers carry whatever bits there are. Runs once for a program, and ends at once for one whose queues
-have floats of one type only.
+that was sent; nor is it where one has floats of 32 bits and the other integers of 16. Integers of the same width carry
+whatever bits there are, and control wavelets do not count. Runs once for a program, and ends at once for one whose
+queues have no such types.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def mixed_floats(fabric: Fabric) -> list[tuple[Any, ...]]:
     users = _users(tables)
     found: list[tuple[Any, ...]] = []
     for queue in sorted(users):
-        sent = _float_of(users[queue])
+        sent = _kind_of(users[queue])
         if sent is None:
             continue
         first, owner = int(fabric.queue_first[queue]), int(fabric.queue_class[queue])
@@ -54,9 +55,10 @@ def mixed_floats(fabric: Fabric) -> list[tuple[Any, ...]]:
             pe = int(fabric.units(owner)[unit])
             for way in fabric.ways_of(queue, unit):
                 reader = int(way["queue"])
-                received = _float_of(users.get(reader, []))
-                if received is None or received == sent:
+                received = _kind_of(users.get(reader, []))
+                if not _differ(sent, received):
                     continue
+                assert received is not None
                 where = users[reader][0].where
                 values = (KIND[sent], KIND[received], users[queue][0].where, reader, 0, 0)
                 if not any(each[0] == Code.FLOATS_MIXED and each[3] == where for each in found):
@@ -69,7 +71,13 @@ def _may_mix(tables: Tables) -> bool:
     descriptors = tables["descriptors"]
     kinds = {int(kind) for kind in distinct(descriptors["kind"][descriptors["type"] == QUEUE_RUN])}
     kinds.update(KIND[kind] for task in _data_tasks(tables) if (kind := _argument(tables, task)) is not None)
-    return len(kinds & {KIND[kind] for kind in FLOATS}) > 1
+    return {KIND["f32"], KIND["i16"]} <= kinds or len(kinds & {KIND[kind] for kind in FLOATS}) > 1
+
+
+def _differ(sent: str, received: str | None) -> bool:
+    if sent in FLOATS and received in FLOATS:
+        return sent != received
+    return {sent, received} == {"f32", "i16"}
 
 
 def _data_tasks(tables: Tables) -> list[int]:
@@ -84,11 +92,16 @@ def _argument(tables: Tables, task: int) -> str | None:
     return KINDS[int(tables["kinds"][int(body["kinds"])])] if int(body["arguments"]) == 1 else None
 
 
-def _float_of(users: list[_User]) -> str | None:
-    """Return the type of floats that all users of a queue have, None if they differ or it is another."""
+def _kind_of(users: list[_User]) -> str | None:
+    """Return the type that all users of a queue have, None if they differ or it is open."""
     kinds = {user.kind for user in users}
-    kind = kinds.pop() if len(kinds) == 1 else None
-    return kind if kind in FLOATS else None
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def places_of_use(tables: Tables, queue: int) -> list[int]:
+    """Return the source places, rows of the strings, of what sends by a queue or receives by it, each once."""
+    users = (user for use in range(len(tables["uses"])) for row, user in _used_by(tables, use) if row == queue)
+    return list(dict.fromkeys(user.where for user in users))
 
 
 def _users(tables: Tables) -> dict[int, list[_User]]:
@@ -133,6 +146,6 @@ def _used_by(tables: Tables, number: int) -> Iterator[tuple[int, _User]]:
                 if not STATIC_DESCRIPTOR <= static < FRAME_DESCRIPTOR:
                     continue
                 stream = descriptors[static - STATIC_DESCRIPTOR]
-                if stream["type"] == QUEUE_RUN:
-                    is_open = int(stream["flags"]) & (CONTROL_WAVELETS | PACKED | MESSAGE)
+                if stream["type"] == QUEUE_RUN and not int(stream["flags"]) & CONTROL_WAVELETS:
+                    is_open = int(stream["flags"]) & (PACKED | MESSAGE)
                     yield int(stream["row"]), _User(None if is_open else kind, int(tables["code_where"][first + place]))

@@ -26,11 +26,19 @@ def closed_switch(names: Names, rest: Rest, row: int) -> str | None:
             continue
         if position == IN_TEARDOWN:
             return wait_sentences.torn_down(names.pe(pe), names.color(row), count, PORTS[port])
+        if not has_switch(names, row, pe):
+            return wait_sentences.other_route(names.pe(pe), names.color(row), count, PORTS[port], port_names(taken))
         opened = [at for at in range(SWITCH_POSITIONS) if color.valid[at, pe] and color.receive[at, pe] >> port & 1]
         return wait_sentences.closed_switch(
             names.pe(pe), names.color(row), count, PORTS[port], position, port_names(taken), opened
         )
     return None
+
+
+def has_switch(names: Names, row: int, pe: int) -> bool:
+    """Return True if a color has several positions at the router of a PE, as the program begins."""
+    colors = (color for color in names.fabric.switched if color.color == row)
+    return any(np.count_nonzero(color.valid[:, pe]) > 1 for color in colors)
 
 
 def full_queues(names: Names, rest: Rest, row: int) -> list[tuple[int, int]]:

@@ -71,6 +71,8 @@ def lost_activations(fabric: Fabric, records: Array) -> list[Line]:
         place = starts.place_of("tasks", task)
         times = "once" if most == 1 else f"{'at least' if most == MAX_LOST else 'up to'} {most} times"
         by = starts.causes(owner, task).activate
+        if not by:
+            continue  # the machine activates it, as when a color is torn down
         text = (
             f"task @{starts.task(task)}{f' ({place})' if place else ''} was activated {times} while it was active "
             "already, which is lost: an active task starts once, however often it is activated. It is activated by "

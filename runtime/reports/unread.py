@@ -19,7 +19,7 @@ from ..unread_wavelets import (
     off_grid,
     without_queue,
 )
-from .held_at_switches import port_names
+from .held_at_switches import has_switch, port_names
 from .places import Names
 from .rest import IN_TEARDOWN, Rest
 from .waits import reason
@@ -70,7 +70,7 @@ def _at_routers(names: Names, rest: Rest) -> list[Unread]:
             found.append(before_torn_down(label, place, count, port))
             continue
         found.append(
-            at_router(label, place, count, port, position, taken)
+            at_router(label, place, count, port, position if has_switch(names, color, pe) else None, taken)
             if is_closed
             else before_full(label, place, count, port)
         )

@@ -15,6 +15,7 @@ from ..distinct import distinct
 from ..executor import Lacking
 from ..fabric.model import NOWHERE, UNBOUNDED, UNROUTED, Fabric
 from ..fabric.routes import RAMP
+from ..fabric.wavelet_types import places_of_use
 from ..places import Unit
 from ..tables.format import NONE, OUTPUT, TASK_TYPES
 from ..unread_wavelets import plain
@@ -318,7 +319,18 @@ class _InputEnd:
             return route or wait_sentences.no_wavelets(label, units, "no route")
         if next(self.pairs(places), None) is None:
             return wait_sentences.no_wavelets(label, units, "no sender")
-        return wait_sentences.no_wavelets(label, units, "too little")
+        return wait_sentences.no_wavelets(label, units, "too little") + self._sends(pes)
+
+    def _sends(self, pes: Array) -> str:
+        """Return where the PEs that send to the first of some PEs do so, as the end of a sentence."""
+        wanted, found = int(pes[0]), self._found
+        for queue, senders, receivers in found.senders.get(self._queue, ()):
+            chosen = senders[receivers == wanted]
+            named = map(found.where, places_of_use(found.tables, queue))
+            places = [place for place in named if place is not None]
+            if len(chosen) and places:
+                return wait_sentences.sends(found.pe(int(chosen[0])), found.pe(wanted), places)
+        return ""
 
 
 class _OutputEnd:

@@ -198,3 +198,21 @@ def test_two_streams_of_one_color(csl: Csl) -> None:
         "MEMCPYH2D_2 and MEMCPYD2H_1 are one color, which has one route on a PE; give each stream a color of its own"
     )
     csl.refuses("param memcpy_params;", message, text)
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize("way", ["MEMCPYH2D_1", "MEMCPYD2H_1"])
+def test_routes_of_streams(csl: Csl, way: str, arch: str) -> None:
+    """A route of a color on which the host streams is warned of at its place, one of another color is not."""
+    for color in (4, 5):
+        routes = ".{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } } }"
+        route = f"@set_color_config(0, 0, @get_color({color}), {routes});"
+        text = layout(route, f", .{way} = @get_color(4)")
+        found = csl.layout(text, IMPORT, arch, memcpy=True, channels=1).warnings
+        if color == 5:
+            assert found == []
+            continue
+        (warning,) = found
+        what = "sends to PEs" if "H2D" in way else "receives from PEs"
+        assert warning.startswith(f"{csl.directory}/layout.csl:6:3: warning: this gives color 4 a route, but the host")
+        assert what in warning

@@ -216,9 +216,14 @@ const oq = @get_output_queue(3);
 var f = @zeros([4]f32);
 var h = @zeros([4]f16);
 var k = @zeros([4]u32);
+var i = @zeros([4]i16);
+const ints = @get_dsd(mem1d_dsd, .{ .tensor_access = |j|{4} -> i[j] });
+const command = @get_dsd(fabout_dsd, .{ .extent = 1, .fabric_color = red, .output_queue = oq, .control = true });
 const singles = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> f[i] });
 const halves = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> h[i] });
 const words = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> k[i] });
+const three = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{3} -> f[i] });
+var times: u16 = 2;
 const from = @get_dsd(fabin_dsd, .{ .extent = 4, .fabric_color = red, .input_queue = iq });
 const wire = @get_dsd(fabout_dsd, .{ .extent = 4, .fabric_color = red, .output_queue = oq });
 comptime {
@@ -240,18 +245,58 @@ fn main() void {
         ("@fmovs(wire, singles);", "@mov32(words, from);", False),
         ("@mov32(wire, words);", "@fmovs(singles, from);", False),
         ("@fmovs(wire, singles); @fmovh(wire, halves);", "@fmovh(halves, from);", False),
+        ("@fmovs(wire, singles);", "@mov16(ints, from);", True),
+        ("@mov16(wire, ints);", "@fmovs(singles, from);", True),
+        ("@fmovs(wire, singles); @mov32(command, 9);", "@fmovh(halves, from);", True),
+        ("@fmovh(wire, halves); @mov32(command, 9);", "@fmovh(halves, from);", False),
+        ("@fmovh(wire, halves);", "@mov16(ints, from);", False),
     ],
 )
-def test_floats_of_two_types(csl: Csl, send: str, receive: str, is_wrong: bool, arch: str) -> None:
-    """All that a color carries is one type, and all that receives it takes another."""
+def test_floats_of_two_types(
+    csl: Csl, send: str, receive: str, is_wrong: bool, arch: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All that a color carries is one type, and all that receives it takes another: told by the compiler and at load."""
     text = f"{FLOATS}  {send}\n  {receive} //1\n}}\n"
     told = [line for line in csl.unverified(LAYOUT, text, arch, lint=True).warnings if line.endswith("[mixed-floats]")]
     assert len(told) == is_wrong
     if is_wrong:
-        sent, received = ("f32", "f16") if "fmovs" in send else ("f16", "f32")
+        types = {"fmovs": "f32", "fmovh": "f16", "mov16": "i16"}
+        sent, received = types[send[1:6]], types[receive[1:6]]
         line = line_of(text, "//1")
         assert f"pe.csl:{line}:" in told[0]
         assert f"{received} elements are received here on color 'red', but all that is sent on it are {sent}" in told[0]
+    loomir.Simulator(loomir.compile(csl.unverified(LAYOUT, text, arch).module), check=False)
+    found = [line for line in capsys.readouterr().err.splitlines() if "elements are received here" in line]
+    assert len(found) == is_wrong
+    if is_wrong:
+        assert f"pe.csl:{line}:" in found[0] and f"but sent as {sent} at" in found[0]
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        (
+            "@fadds(singles, singles, three);",
+            "fadds takes 3 elements, as its shortest operand has, but its destination",
+        ),
+        ("@fmovs(three, singles);", "fmovs takes 3 elements, as its shortest operand has, but source 1 has 4"),
+        ("@fmovs(three, from);", "fmovs takes 3 elements, as its shortest operand has, but source 1 has 4"),
+        ("@fmovs(@set_dsd_length(singles, 3), three);", None),
+        ("@fmovs(singles, from);", None),
+        ("@fmovs(wire, three);", None),
+        ("@fadds(&f[0], f[1], three);", None),
+        ("@fmovs(singles, 1.0);", None),
+        ("@fmovs(@set_dsd_length(singles, times), three);", None),
+    ],
+)
+def test_lengths(csl: Csl, statement: str, told: str | None, arch: str) -> None:
+    """AMB-01: operands in memory, or one in memory and one that receives, of lengths that are known to differ."""
+    text = f"{FLOATS}  {statement} //1\n}}\n"
+    found = [line for line in csl.unverified(LAYOUT, text, arch, lint=True).warnings if line.endswith("[lengths]")]
+    assert len(found) == (told is not None)
+    if told is not None:
+        assert f"pe.csl:{line_of(text, '//1')}:" in found[0] and told in found[0]
 
 
 # Random programs

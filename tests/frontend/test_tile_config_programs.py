@@ -979,3 +979,40 @@ def test_the_clock_by_its_registers(csl: Csl, arch: str, executor: str, monkeypa
     # It runs on between the words, so that the low one has gone over to 0 before the next is set.
     assert out[6] < 100 and out[7:9] == [0xFFFF, 0xFFFF]
     assert out[6] < out[9] < 300 and out[10:] == [5, 0xFFFF]
+
+
+@pytest.mark.parametrize("executor", ["reference", "core"])
+def test_a_route_that_a_program_points_elsewhere(csl: Csl, executor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wavelets that a route made at run time does not take are said to wait for the route: there is no switch."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    text = f"""{BEGIN}
+    fn main() void {{
+      if (x == 0) {{
+        @mov32(@get_dsd(fabout_dsd, .{{ .extent = 3, .fabric_color = c2, .output_queue = oq2 }}), values(0, 3));
+      }} else {{
+        tile.color_config.reset_routes(tile.color_config.get_color_config_addr(c2), .{{ .rx = EAST, .tx = RAMP }});
+        tile.teardown.exit(c2);
+        @mov32(taken(0, 3), @get_dsd(fabin_dsd, .{{ .extent = 3, .fabric_color = c2, .input_queue = iq2 }}));
+      }}
+    }}
+    task torn() void {{}}
+    comptime {{
+      @bind_local_task(torn, done);
+      if (x == 0) {{
+        @set_local_color_config(c2, .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ EAST }} }} }});
+      }} else {{
+        const from_west = .{{ .rx = .{{ WEST }}, .tx = .{{ RAMP }} }};
+        @set_local_color_config(c2, .{{ .routes = from_west, .teardown = true }});
+      }}
+    }}
+    """
+    with pytest.raises(LoomError) as caught:
+        csl.run(text, {"got": "u32"}, width=2, params=".x = x", arch="wse3")
+    lines = str(caught.value).splitlines()
+    expected = (
+        "  the route of color 'c2' at PE (1, 0) takes it from east, and 3 wavelets wait there from west; let the route "
+        "take the color from west, or end the send elsewhere"
+    )
+    assert expected in lines
+    left = "  3 wavelets of color 'c2' wait at the router of PE (1, 0), from west: its route takes the color from east"
+    assert left in lines

@@ -178,3 +178,17 @@ def test_no_call_at_all(tmp_path: Path) -> None:
         two_streams(tmp_path, "other", "").launch("main")
     assert str(caught.value).splitlines()[-1] == "  PE (1, 0): nothing in the code calls it"
     assert caught.value.location == f"{tmp_path}/pe.csl:17:1"
+
+
+def test_the_place_of_the_sends(tmp_path: Path) -> None:
+    """A PE that has been sent too little is told where its sender sends."""
+    (tmp_path / "layout.csl").write_text(TWO_STREAMS)
+    text = RECEIVER.replace("SECOND", "other").replace("CALL", "sys.unblock_cmd_stream();")
+    before, name, rest = text.partition("const c_out")
+    (tmp_path / "pe.csl").write_text(before + name + rest.replace(".extent = 3", ".extent = 2", 1))
+    with pytest.raises(loomir.Deadlock) as caught:
+        loomir.Simulator(loomir.compile(tmp_path / "layout.csl", target="wse3")).launch("main")
+    assert (
+        "  the PEs that send to input queue 'c_iq' of PE (1, 0) have finished; they sent too little, or the receiver "
+        "expects too much; PE (0, 0) sends to PE (1, 0) at pe.csl:19:5"
+    ) in str(caught.value).replace(f"{tmp_path}/", "").splitlines()

@@ -305,3 +305,59 @@ def test_help(run_loom: Run) -> None:
     outcome = run_loom("python", "--help")
     assert outcome.status == 0 and outcome.out.startswith("usage: loom python ")
     assert "LOOM_STEP_LIMIT" in outcome.out and "LOOM_NOTICE_AFTER" in outcome.out
+
+
+SENDS_THREE = """
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = 1, .height = 1, .MEMCPYD2H_1 = @get_color(5) });
+layout {
+  @set_rectangle(1, 1);
+  @set_tile_code(0, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(0) });
+  @export_name("main", fn()void);
+}
+"""
+
+SENDER = """
+param memcpy_params;
+const sys = @import_module("<memcpy/memcpy>", memcpy_params);
+const oq = @get_output_queue(2);
+const out = @get_dsd(fabout_dsd, .{ .extent = 3, .fabric_color = sys.MEMCPYD2H_1, .output_queue = oq });
+fn main() void { @mov32(out, 7); sys.unblock_cmd_stream(); }
+comptime {
+  if (@is_arch("wse3")) @initialize_queue(oq, .{ .color = sys.MEMCPYD2H_1 });
+  @export_symbol(main);
+}
+"""
+
+COMPARES = """
+import numpy as np
+from cerebras.sdk.runtime.sdkruntimepybind import MemcpyDataType, MemcpyOrder, SdkRuntime
+runner = SdkRuntime("out")
+runner.load()
+runner.run()
+runner.launch("main", nonblock=False)
+result = np.zeros({count}, np.uint32)
+runner.memcpy_d2h(result, 5, 0, 0, 1, 1, {count}, streaming=True, order=MemcpyOrder.ROW_MAJOR,
+                  data_type=MemcpyDataType.MEMCPY_32BIT, nonblock=False)
+np.testing.assert_array_equal(result, {expected})
+runner.stop()
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "expected", "is_told", "status"), [(2, 8, True, 1), (3, 8, False, 1), (3, 7, False, 0)]
+)
+def test_unread_wavelets_beside_a_wrong_result(
+    run_loom: Run, script: Script, tmp_path: Path, count: int, expected: int, is_told: bool, status: int
+) -> None:
+    """A script that ends with an error before stop() is told of wavelets that nothing has read."""
+    (tmp_path / "layout.csl").write_text(SENDS_THREE)
+    (tmp_path / "pe.csl").write_text(SENDER)
+    flags = ("--arch=wse3", "--fabric-dims=8,3", "--fabric-offsets=4,1", "--memcpy", "--channels=1", "-o", "out")
+    assert run_loom("cslc", "layout.csl", *flags).status == 0
+    outcome = run_loom("python", script(COMPARES.format(count=count, expected=expected)))
+    assert outcome.status == status
+    assert ("AssertionError" in outcome.err) == (status == 1)
+    told = [line for line in outcome.err.splitlines() if line.startswith("warning: ")]
+    assert len(told) == is_told, outcome.err
+    if is_told:
+        assert told[0].startswith("warning: when the script ends: 1 wavelet of color ")
