@@ -226,6 +226,10 @@ def _argument(value: float, dtype: np.dtype, what: str) -> int | float:
     array = as_array(value, what)
     if array.shape != ():
         raise LoomError(f"{what} is an array; it takes one number, the same for all PEs")
+    if dtype.kind == "b":
+        if array.dtype.kind not in "biu" or int(array) not in (0, 1):
+            raise LoomError(f"{what} is {array.item()!r}; give true or false, or 1 or 0")
+        return int(array)
     if dtype.kind in "iu" and array.dtype.kind == "f":
         raise LoomError(f"{what} is {float(array)}; give a whole number without a decimal point or exponent")
     if dtype.kind in "iu" and array.dtype.kind in "iu":

@@ -377,7 +377,13 @@ def _statistics_writer(path: str | None, outputs: Outputs, simulator: Simulator)
 
 def _launch_arguments(simulator: Simulator, name: str, texts: Sequence[str]) -> list[int | float]:
     symbol = simulator.function(name)
-    values = [number(text, f"argument {position} of {symbol}") for position, text in enumerate(texts, start=1)]
+    truths = [position for position, dtype in enumerate(symbol.arguments, start=1) if dtype.kind == "b"]
+    values = [
+        int(text == "true")
+        if position in truths and text in ("true", "false")
+        else number(text, f"argument {position} of {symbol}")
+        for position, text in enumerate(texts, start=1)
+    ]
     simulator.check_arguments(name, values)
     return values
 

@@ -281,6 +281,9 @@ def test_arguments_that_are_bools_or_have_64_bits(csl: Csl) -> None:
     simulator = csl.start(text, {"out": "u32"}, {"main": "fn(bool, bool, i64, u64)void"})
     simulator.launch("main", True, np.bool_(False), np.int64(-2), 2**63 + 5)
     assert simulator.get("out")[0, 0].tolist() == [2, 2**32 - 2, 2**32 - 1, 5, 1 << 31]
+    for wrong in (2, 1.0):
+        with pytest.raises(LoomError, match=rf"argument 2 of main\(bool, .*\) is {wrong}; give true or false"):
+            simulator.launch("main", True, wrong, 0, 0)
 
 
 def test_a_number_of_64_bits(csl: Csl) -> None:

@@ -481,6 +481,30 @@ def test_csl(run_loom: Run, tmp_path: Path) -> None:
     np.testing.assert_array_equal(result, np.arange(12, dtype=np.float32).reshape(2, 3, 2) - 3)
 
 
+TRUTHS = """
+layout {
+  @set_rectangle(1, 1);
+  @set_tile_code(0, 0);
+  @export_name("x", [*]u16, true);
+  @export_name("f", fn(bool, bool)void);
+}
+var x = @zeros([2]u16);
+var x_ptr: [*]u16 = &x;
+fn f(a: bool, b: bool) void { x = [2]u16{ @as(u16, a), @as(u16, b) }; }
+comptime { @export_symbol(x_ptr, "x"); @export_symbol(f); }
+"""
+
+
+def test_arguments_that_are_bools(run_loom: Run, tmp_path: Path) -> None:
+    (tmp_path / "layout.csl").write_text(TRUTHS)
+    for texts, expected in ((("true", "0"), [1, 0]), (("false", "1"), [0, 1])):
+        flags = "--launch", "f", *texts, "--get", f"x={tmp_path}/x.npy"
+        assert run_loom("run", tmp_path / "layout.csl", *flags).status == 0
+        assert np.load(tmp_path / "x.npy")[0, 0].tolist() == expected
+    outcome = run_loom("run", tmp_path / "layout.csl", "--launch", "f", "yes", "1")
+    assert "argument 1 of f(bool, bool) is 'yes', which is not a number" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
