@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
 from . import integers
+from .scalar_types import numpy_type
 
 Conversion: TypeAlias = Literal["u", "d", "x", "X", "b", "f"]
 
@@ -22,6 +25,13 @@ CONVERSIONS: dict[str, str] = {
     "f": "float",
 }
 """How each conversion prints its operand."""
+
+
+MAX_DIGITS = 17
+"""Digits by which any float is read back."""
+
+MAX_WHOLE = 1e15
+"""Below it all digits of a whole number are printed."""
 
 
 def assertion_message(text: str, value: int) -> str:
@@ -71,10 +81,30 @@ def check_format(text: str, floats: Sequence[bool]) -> None:
             raise ValueError(f"operand {place} is {kind}")
 
 
+def _shortest(kind: str, value: float) -> str:
+    """Return the fewest digits by which a float of a kind is read back, all those before the point and one behind."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value) and abs(value) < MAX_WHOLE:
+        return repr(value)
+    import numpy as np  # tools that only read text start without it
+
+    rounded = numpy_type(kind).type
+    text = repr(value)
+    with np.errstate(over="ignore"):
+        for digits in range(1, MAX_DIGITS):
+            fewer = f"{value:.{digits}g}"
+            if float(rounded(float(fewer))) == value:
+                text = fewer
+                break
+    text = format(Decimal(text), "f")
+    return text if "." in text else text + ".0"
+
+
 def shown(conversion: str, kind: str, value: Any) -> str:
     """Return a number of a scalar kind ("i16", "f32") as a conversion writes it; integers are kept signed."""
     if conversion == "f":
-        return f"{value:f}"
+        return _shortest(kind, float(value))
     bits = integers.INDEX_BITS if kind == "index" else int(kind[1:])
     number = int(value) if conversion == "d" and kind != "i1" else integers.unsigned(int(value), bits)
     match conversion:

@@ -7,6 +7,7 @@ from typing import Any
 from ...csl import syntax
 from ...dialects import wse
 from ...operations import integers
+from ...operations.print_format import shown
 from .. import types
 from ..errors import Refused, in_program
 from ..evaluator import Evaluator
@@ -197,7 +198,7 @@ def _shown(ev: Evaluator, specifier: str, value: Value, node: syntax.Node) -> st
     if specifier == "s":
         return data.decode(errors="replace")
     if specifier == "f":
-        return f"{data:f}"
+        return shown("f", str(value.type) if value.type in (types.F16, types.BF16, types.F32) else "f64", data)
     if specifier == "d":
         return str(int(data))
     if isinstance(value.type, types.Int):

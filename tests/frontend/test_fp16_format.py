@@ -355,7 +355,7 @@ def test_prints_and_traces(csl: Csl, format: str, kind: int) -> None:
     """
     simulator = csl.start(text, {"out": "u16"}, fp16_format=format)
     simulator.launch("main")
-    assert "".join(entry[-1] for entry in simulator._machine.log) == "x = 6.000000\n"
+    assert "".join(entry[-1] for entry in simulator._machine.log) == "x = 6.0\n"
     words = simulator.get("out")[0, 0].tolist()
     assert words[:4] == [2, 0, kind, oracle.to_bits(6.0, format)]
 
