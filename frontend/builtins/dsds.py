@@ -17,6 +17,7 @@ from ..registry import Table
 from ..struct_fields import Fields, one_of
 from ..types import Type
 from ..values import Address, Value, is_ssa
+from .type_facts import warn_program
 
 TABLE = Table("DSDs")
 
@@ -210,6 +211,14 @@ def _increment(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
     element = ev.type_of(arguments[2])
     if element not in types.DSD_ELEMENTS:
         ev.fail(arguments[2], f"an offset counts elements of i16, u16, i32, u32, f16 or f32, not '{element}' (DSD-167)")
+    has, is_written = descriptor.element, not ev.frame.module.is_library or ev.frame.written is not None
+    if has is not None and types.size(has) != types.size(element) and is_written and not ev.is_checking:
+        warn_program(
+            ev,
+            arguments[2],
+            f"the offset counts elements of '{element}', but the array of the DSD has elements of type '{has}'; count "
+            f"'{has}', or convert the array's pointer with @ptrcast (DSD-168)",
+        )
     where = moved(ev, descriptor.address, amount, 2 * element_words(ev, element, arguments[2]))
     return Value(value.type, replace(descriptor, address=where))
 

@@ -173,3 +173,25 @@ def test_priority_of_a_fabin(csl: Csl, priority: str) -> None:
     module = csl.layout(ONE_TILE, MEMORY + FABRIC + run + bind, "wse3").module
     (made,) = (op for op in module.walk() if isinstance(op, dsd.FabinOp))
     assert made.priority is not None and made.priority.data == priority
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+@pytest.mark.parametrize(
+    ("array", "counted", "is_told"),
+    [("f32", "f16", True), ("f16", "u32", True), ("f32", "u32", False), ("f16", "i16", False), ("f32", "f32", False)],
+)
+def test_offsets_in_elements_of_another_width(csl: Csl, array: str, counted: str, is_told: bool, arch: str) -> None:
+    """DSD-168: an offset that counts elements half or twice as wide as those of the array is warned of, at their type."""
+    text = f"""var a = @zeros([8]{array});
+const d = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{2}} -> a[i] }});
+fn main() void {{ @{"fmovs" if array == "f32" else "fmovh"}(@increment_dsd_offset(d, 2, {counted}), 1.0); }}
+comptime {{ @export_symbol(main); }}
+"""
+    layout = (
+        '\nlayout { @set_rectangle(1, 1); @set_tile_code(0, 0, "pe.csl", .{}); @export_name("main", fn() void); }\n'
+    )
+    warnings = csl.layout(layout, text, arch).warnings
+    assert len(warnings) == is_told
+    if is_told:
+        column = text.splitlines()[2].index(f"2, {counted}") + 4
+        assert f"pe.csl:3:{column}: warning: the offset counts elements of '{counted}', but" in warnings[0]
