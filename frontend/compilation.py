@@ -575,7 +575,17 @@ class _Bodies:
         with recovery.going_on(self.ev):
             pe.place_sections(self.ev)
         exported = [self._export(export) for export in pe.exports.values()]
-        return [*pe.operations, *pe.initializers, *pe.fifos, *initial, *exported, *pe.functions_emitted, *self.emitted]
+        blocked = self._blocked_microthreads()
+        return [
+            *pe.operations,
+            *pe.initializers,
+            *pe.fifos,
+            *initial,
+            *blocked,
+            *exported,
+            *pe.functions_emitted,
+            *self.emitted,
+        ]
 
     def _unblock_shared_ids(self) -> None:
         """Let control wavelets of colors that share the id of a local task, which is not blocked, start control tasks.
@@ -603,6 +613,15 @@ class _Bodies:
         finally:
             ev.builder = None
         return [wse.InitialOp(Region(block))]
+
+    def _blocked_microthreads(self) -> list[Operation]:
+        """Return the microthreads that are blocked from the start on."""
+        found: list[Operation] = []
+        for number, (module, node) in sorted(self.pe.blocked_microthreads.items(), key=lambda each: each[0]):
+            op = wse.BlockedMicrothreadOp(number)
+            op.location = location(module.file.source, node)
+            found.append(op)
+        return found
 
     def _dispatchers(self) -> None:
         """Emit the dispatchers of calls through pointers, until none adds a function."""

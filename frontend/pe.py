@@ -158,6 +158,8 @@ class PeProgram(DescriptorVariables):
         self.active: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}
         """Tasks active from the start, and where that is said."""
         self.blocked: dict[tuple[wse.TaskKind, int], tuple[Source, syntax.Node]] = {}
+        self.blocked_microthreads: dict[int, tuple[Module, syntax.Node]] = {}
+        """Microthreads blocked from the start, and where that is said."""
         self.unblocked_queues: dict[int, tuple[Module, syntax.Node]] = {}
         """Colors (WSE-2) or input queues (WSE-3) unblocked from the start, and where that is said."""
         self.control_tables: dict[int | None, int] = {}

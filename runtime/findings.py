@@ -112,6 +112,8 @@ class Code(IntEnum):
     """Column, row, color. The record's PE is the sender."""
     MESSAGE_DOES_NOT_FIT = 45
     """Operation, elements of the message, elements of the array that receives it."""
+    MESSAGE_BLOCKED = 46
+    """Operation, its microthread, which is blocked."""
 
     # Wavelets and routers
     CONTROL_TASK_MISSING = 48
@@ -134,6 +136,8 @@ class Code(IntEnum):
     """The same."""
     FILTER_MISSING = 57
     """Id of a filter."""
+    MICROTHREAD_MISSING = 58
+    """Number of the microthread, 1 if it is to be blocked."""
 
     # Warnings
     INDEX_OUTSIDE = 64

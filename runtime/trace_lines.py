@@ -44,7 +44,8 @@ RECORD: np.dtype[Any] = np.dtype(
 )  # fmt: skip
 """What one PE does, from `cycle` to `last`. PEs are numbered by rows of the grid; `task`, `operation` and `queue` are
 rows of the tables, `where` one of the strings; `NONE` is none. `elements` counts those of an operation that is
-completed, or its wavelets if it sends; cycles of a wait; wavelets that leave or are taken."""
+completed, or its wavelets if it sends; cycles of a wait; wavelets that leave or are taken. A wait without a queue is
+for the microthread to be unblocked."""
 
 FIFO, WRITES = 1 << 31, 1 << 30
 """Bits of `queue` of an end of a FIFO, and of the one that is written to; the others are the FIFO's row."""
@@ -147,7 +148,9 @@ class Lines:
             name = f"{operation_name(self._tables['operations'][operation])} in @{name}"
         if microthread != NONE:
             after += f', "microthread": {microthread}'
-        if event == WAITED:
+        if event == WAITED and queue == NONE:
+            after += ', "blocked": true'
+        elif event == WAITED:
             after += f', "queue": {json.dumps(self._queue(queue))}'
         for pe in pes:
             name = self._queue(queue)

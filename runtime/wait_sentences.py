@@ -104,6 +104,20 @@ def on_fifo(who: str, fifo: str, lacks: str, missing: int, count: int) -> str:
     return f"{who} waits on FIFO @{fifo}, which is {lacks}, for {missing} of {count} elements"
 
 
+def on_microthread(who: str, missing: int, count: int) -> str:
+    """Return that an operation waits since its microthread is blocked; `missing` of its `count` elements are left."""
+    return f"{who} is blocked with {missing} of {count} elements left"
+
+
+def blocked_microthread(number: int, where: str | None, units: str) -> str:
+    """Return that nothing unblocks the microthread of a number of some units, and what to do."""
+    by = "" if where is None else f" by the @block at {where}"
+    return (
+        f"microthread {number} of {units} is blocked{by}, and nothing unblocks it; call @unblock(@get_ut_id({number})) "
+        "when its operation may go on"
+    )
+
+
 def blocked_task(task: str, where: str | None, queue: str | None) -> str:
     """Return that a task could run if it were not blocked; `queue` has wavelets for it."""
     reason = "is active" if queue is None else f"has wavelets waiting on input queue {queue}"

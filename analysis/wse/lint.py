@@ -20,6 +20,7 @@ from ...dialects.symbols import symbol_name, symbols_named
 from ...dialects.traversal import walk
 from .command_stream import early_unblocks
 from .lengths import unequal_lengths
+from .microthreads import never_unblocked
 from .races import find_races
 from .wavelet_types import mixed_floats
 
@@ -34,6 +35,7 @@ CODES = {
     "unwritten-variable": "a variable without initial value is read, but never written",
     "unused-mistake": "a constant, variable, function or task that nothing uses could not be used",
     "race": "memory is used while an asynchronous operation uses it, or a task cannot know its end",
+    "blocked-microthread": "a microthread is blocked and never unblocked",
     "mixed-floats": "floats are sent as one type and received as another",
     "lengths": "operands of an operation have different lengths",
 }
@@ -67,6 +69,8 @@ def lint_behavior(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
     """Yield warnings about what a program does, whatever it declares, each with the operation that it is about."""
     for op, message in (*find_races(program), *early_unblocks(program)):
         yield op, coded("race", message)
+    for op, message in never_unblocked(program):
+        yield op, coded("blocked-microthread", message)
     for op, message in mixed_floats(program):
         yield op, coded("mixed-floats", message)
     for op, message in unequal_lengths(program):

@@ -23,6 +23,7 @@ from ...dialects.machine.code import Bodies, CodeOperation
 from ...dialects.traversal import walk
 from .command_stream import COMMAND_STREAM
 from .memory_use import Access, Register, Use, access_of_element, array_of, registers_of, use_of
+from .microthreads import Blocks
 
 _Found = tuple[tuple[object, ...], Operation, str]
 """A finding: the places of the race, the later operation, and the message."""
@@ -95,7 +96,7 @@ def find_races(program: wse.ProgramOp) -> Iterator[tuple[Operation, str]]:
                 effects[home] = any(_starts_something(op) for op in walk(home))
         if not any(effects[home] for home in homes.values()):
             continue
-        tasks = _Pe(pe, members, homes, code)
+        tasks = _Pe(pe, members, homes, code, Blocks(pe, bodies))
         if tasks.key in seen:
             continue
         seen.add(tasks.key)
@@ -184,8 +185,10 @@ class _Pe:
         members: Sequence[wse.TaskOp | wse.FuncOp],
         homes: Mapping[str, CodeOperation],
         code: _Code,
+        blocks: Blocks,
     ) -> None:
         self._homes = homes
+        self._blocks = blocks
         self._code = code
         self._tasks = {op.sym_name.data: op for op in members if isinstance(op, wse.TaskOp)}
         self._blocked = {name for home in homes.values() for name in code.blocked(home)}
@@ -203,13 +206,13 @@ class _Pe:
         """The same for PE programs in which the same is found."""
         tasks = tuple((name, task.blocked is not None) for name, task in self._tasks.items())
         launched = tuple(name for name in self._homes if name in self._launched)
-        return tuple(self._homes.items()), tasks, launched, frozenset(self._stream)
+        return tuple(self._homes.items()), tasks, launched, frozenset(self._stream), frozenset(self._blocks.numbers)
 
     def find(self) -> list[_Found]:
         """Return what is wrong."""
         for name in self._homes:
             if name in self._tasks or name in self._launched:
-                key = name, self._reached(name), frozenset(self._stream)
+                key = name, self._reached(name), frozenset(self._stream), frozenset(self._blocks.numbers)
                 if key in self._code.followed:
                     continue
                 self._code.followed.add(key)
@@ -363,6 +366,8 @@ class _Pe:
                 self._compare(op, access, state)
         if use.settings is None or not use.uses_fabric:
             return state.joined() if use.receives else state
+        if self._blocks.may_block(use.settings.microthread):
+            return state  # it may not begin before the code unblocks its microthread
         flight = self._flights.get((op, self._root))
         if flight is None:
             flight = self._flights[op, self._root] = _Flight(

@@ -119,6 +119,10 @@ class PeCode(Code):
                 self.emit(tree.builtin("block", self.program.blockable(op, op.symbol.string_value())))
             case wse.UnblockOp():
                 self.emit(tree.builtin("unblock", self.program.blockable(op, op.symbol.string_value())))
+            case wse.BlockMicrothreadOp():
+                self.emit(tree.builtin("block", self._microthread(op)))
+            case wse.UnblockMicrothreadOp():
+                self.emit(tree.builtin("unblock", self._microthread(op)))
             case wse.CallOp():
                 self._call(op)
             case wse.ReturnOp():
@@ -139,6 +143,10 @@ class PeCode(Code):
             case _:
                 return False
         return True
+
+    def _microthread(self, op: wse.BlockMicrothreadOp | wse.UnblockMicrothreadOp) -> Expression:
+        number = op.known_number
+        return tree.builtin("get_ut_id", self._unsigned(op.number if number is None else number))
 
     def _task(self, op: Operation, symbol: str) -> Expression:
         self.program.member(op, symbol)

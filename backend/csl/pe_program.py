@@ -154,6 +154,9 @@ class PeProgram:
                     pass
                 case wse.FifoOp():
                     self._fifo(op)
+                case wse.BlockedMicrothreadOp():
+                    id = tree.builtin("get_ut_id", tree.integer(op.number.value.data))
+                    self._comptime.append(tree.builtin("block", id))
                 case wse.InitialOp():
                     self._initial_loads.append(tree.block(PeCode(self).body(op.body.block)))
                 case wse.QueueOp():

@@ -187,6 +187,23 @@ def unblock(body: Body, op: flow.UnblockOp) -> None:
     _change_task(body, op, "unblock", op.symbol.root_reference.data)
 
 
+def block_microthread(body: Body, op: flow.BlockMicrothreadOp) -> None:
+    """Append a block of a microthread."""
+    _change_microthread(body, op, "block_microthread")
+
+
+def unblock_microthread(body: Body, op: flow.UnblockMicrothreadOp) -> None:
+    """Append an unblocking of a microthread."""
+    _change_microthread(body, op, "unblock_microthread")
+
+
+def _change_microthread(body: Body, op: flow.BlockMicrothreadOp | flow.UnblockMicrothreadOp, instruction: str) -> None:
+    number = body.use(op.number)
+    body.charge("task_control")
+    body.observe()
+    body.control(instruction, number, uses=[number])
+
+
 def _change_task(body: Body, op: Operation, instruction: str, name: str) -> None:
     body.depend("task", name)
     row = body.units.target_task(op, name)
@@ -249,6 +266,8 @@ HANDLERS: dict[type[Operation], Any] = {
     flow.ActivateOp: activate,
     flow.BlockOp: block_task,
     flow.UnblockOp: unblock,
+    flow.BlockMicrothreadOp: block_microthread,
+    flow.UnblockMicrothreadOp: unblock_microthread,
     flow.AssertOp: check,
     flow.PrintOp: print_,
     flow.DirectiveOp: directive,

@@ -362,6 +362,8 @@ class Units:
             elif isinstance(op, flow.InitialOp):
                 use, _ = self._start("what is loaded at the start", location_of(op), op.body.block, is_free=True)
                 sections.add("starts", self.row, use)
+            elif isinstance(op, flow.BlockedMicrothreadOp):
+                sections.add("blocked_microthreads", self.row, op.number.value.data, sections.place(op))
         settings = self.target.registers.settings
         for address, value in configuration_of(self.op):
             if not 0 <= address - settings < len(SETTINGS):

@@ -75,6 +75,8 @@ from .queues import QueueOp as QueueOp
 from .scope import Origin as Origin
 from .state import ActivateOp as ActivateOp
 from .state import AssertOp as AssertOp
+from .state import BlockedMicrothreadOp as BlockedMicrothreadOp
+from .state import BlockMicrothreadOp as BlockMicrothreadOp
 from .state import BlockOp as BlockOp
 from .state import Cb16Op as Cb16Op
 from .state import CoordinateOp as CoordinateOp
@@ -86,6 +88,7 @@ from .state import RemfOp as RemfOp
 from .state import SetClockOp as SetClockOp
 from .state import SetExceptionMaskOp as SetExceptionMaskOp
 from .state import TimestampOp as TimestampOp
+from .state import UnblockMicrothreadOp as UnblockMicrothreadOp
 from .state import UnblockOp as UnblockOp
 from .streams import CircularStreamOp as CircularStreamOp
 from .streams import FifoStreamOp as FifoStreamOp

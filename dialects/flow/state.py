@@ -18,15 +18,17 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import HasParent, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..machine.code import verify_activated
 from ..machine.operations import (
     AssertOperation,
+    BlockedMicrothreadOperation,
     Cb16Operation,
     DirectiveOperation,
     ExceptionMaskOperation,
+    MicrothreadOperation,
     PrintOperation,
     RemainderOperation,
     SetClockOperation,
@@ -36,6 +38,7 @@ from ..machine.operations import (
 from ..machine.symbols import Scope, SymbolUser
 from ..traits import VerifiedByKind
 from .code import verify_task_to_block
+from .fabric import UnitsOp
 from .memory import ParamOp
 from .types import Scalar
 
@@ -257,3 +260,40 @@ class UnblockOp(TaskStateOperation):
 
     def verify_symbols(self, scope: Scope) -> None:
         verify_task_to_block(self.symbol, scope)
+
+
+@irdl_op_definition
+class BlockMicrothreadOp(MicrothreadOperation):
+    """Blocks a microthread: its operation takes and sends no element until it is unblocked.
+
+    ```
+    flow.block_microthread %number : i16
+    ```
+    """
+
+    name = "flow.block_microthread"
+
+
+@irdl_op_definition
+class UnblockMicrothreadOp(MicrothreadOperation):
+    """Lets the operation of a blocked microthread go on.
+
+    ```
+    flow.unblock_microthread %number : i16
+    ```
+    """
+
+    name = "flow.unblock_microthread"
+
+
+@irdl_op_definition
+class BlockedMicrothreadOp(BlockedMicrothreadOperation):
+    """Says, in `flow.units`, that a microthread is blocked when the program starts.
+
+    ```
+    flow.blocked_microthread 3
+    ```
+    """
+
+    name = "flow.blocked_microthread"
+    traits = traits_def(HasParent(UnitsOp))

@@ -9,11 +9,13 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     AnyFloatConstr,
     Float32Type,
     IndexType,
+    IntegerAttr,
     IntegerType,
     StringAttr,
     SymbolRefAttr,
@@ -32,13 +34,15 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...operations import cb16
 from ...operations.print_format import check_format
 from ..traits import VerifiedByKind
-from .symbols import SymbolUser
+from .symbols import Scope, SymbolUser
 
 
 class AssertOperation(IRDLOperation):
@@ -145,6 +149,71 @@ class TaskStateOperation(SymbolUser, ABC):
 
     def __init__(self, symbol: str):
         super().__init__(properties={"symbol": SymbolRefAttr(symbol)})
+
+
+def _verify_blockable(scope: Scope) -> None:
+    target = scope.target
+    if target.microthread_of_queue:
+        raise VerifyException(
+            f"on {target.name} a program cannot block a microthread; block the task that issues the operation, or "
+            "compile for WSE-3 (Microthread IDs)"
+        )
+
+
+class MicrothreadOperation(SymbolUser, ABC):
+    """Blocks or unblocks the microthread of a number."""
+
+    number = operand_def(i16)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$number attr-dict `:` type($number)"
+
+    def __init__(self, number: SSAValue):
+        super().__init__(operands=[number])
+
+    @property
+    def known_number(self) -> int | None:
+        """The number, if it is known at compile time."""
+        owner = self.number.owner
+        if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+            return owner.value.value.data
+        return None
+
+    def verify_symbols(self, scope: Scope) -> None:
+        _verify_blockable(scope)
+        number = self.known_number
+        if number is not None:
+            _verify_microthread(number, scope)
+
+
+def _verify_microthread(number: int, scope: Scope) -> None:
+    target = scope.target
+    if not 0 <= number < target.microthreads:
+        raise VerifyException(
+            f"{target.name} has no microthread {number}; choose one from 0 to {target.microthreads - 1}"
+        )
+
+
+class BlockedMicrothreadOperation(SymbolUser, ABC):
+    """Says that a microthread is blocked when the program starts."""
+
+    number = prop_def(IntegerAttr)
+
+    def __init__(self, number: int):
+        super().__init__(properties={"number": IntegerAttr(number, i16)})
+
+    @classmethod
+    def parse(cls, parser: Parser):
+        op = cls(parser.parse_integer(allow_boolean=False))
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.number.value.data}")
+        printer.print_op_attributes(self.attributes)
+
+    def verify_symbols(self, scope: Scope) -> None:
+        _verify_blockable(scope)
+        _verify_microthread(self.number.value.data, scope)
 
 
 class RemainderOperation(IRDLOperation):

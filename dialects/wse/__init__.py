@@ -60,6 +60,8 @@ from .queues import QueueOp as QueueOp
 from .state import ActivateOp as ActivateOp
 from .state import AddressOfOp as AddressOfOp
 from .state import AssertOp as AssertOp
+from .state import BlockedMicrothreadOp as BlockedMicrothreadOp
+from .state import BlockMicrothreadOp as BlockMicrothreadOp
 from .state import BlockOp as BlockOp
 from .state import Cb16Op as Cb16Op
 from .state import CoordinateOp as CoordinateOp
@@ -73,6 +75,7 @@ from .state import SetClockOp as SetClockOp
 from .state import SetExceptionMaskOp as SetExceptionMaskOp
 from .state import TaskStates as TaskStates
 from .state import TimestampOp as TimestampOp
+from .state import UnblockMicrothreadOp as UnblockMicrothreadOp
 from .state import UnblockOp as UnblockOp
 from .state import ViewOp as ViewOp
 from .state import WritesTaskStates as WritesTaskStates

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Pure, Resource
+from xdsl.traits import EffectInstance, HasParent, MemoryEffect, MemoryEffectKind, Pure, Resource
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -21,9 +21,11 @@ from ..inheritance import ByInheritance
 from ..machine.elements import verify_memory_type
 from ..machine.operations import (
     AssertOperation,
+    BlockedMicrothreadOperation,
     Cb16Operation,
     DirectiveOperation,
     ExceptionMaskOperation,
+    MicrothreadOperation,
     PrintOperation,
     RemainderOperation,
     SetClockOperation,
@@ -35,6 +37,7 @@ from ..traits import VerifiedByKind
 from .attributes import Axis, AxisAttr
 from .code import verify_task_to_activate, verify_task_to_unblock
 from .memory import BufferOp, ParamOp
+from .program import PeOp
 
 
 class TaskStates(Resource):
@@ -391,3 +394,40 @@ class UnblockOp(TaskStateOperation):
 
     def verify_symbols(self, scope: Scope) -> None:
         verify_task_to_unblock(self.symbol, scope)
+
+
+@irdl_op_definition
+class BlockMicrothreadOp(MicrothreadOperation):
+    """Blocks a microthread (WSE-3, Microthread IDs): its operation takes and sends no element until it is unblocked.
+
+    ```
+    wse.block_microthread %number : i16
+    ```
+    """
+
+    name = "wse.block_microthread"
+
+
+@irdl_op_definition
+class UnblockMicrothreadOp(MicrothreadOperation):
+    """Lets the operation of a blocked microthread go on.
+
+    ```
+    wse.unblock_microthread %number : i16
+    ```
+    """
+
+    name = "wse.unblock_microthread"
+
+
+@irdl_op_definition
+class BlockedMicrothreadOp(BlockedMicrothreadOperation):
+    """Says, in a `wse.pe`, that a microthread is blocked when the program starts.
+
+    ```
+    wse.blocked_microthread 3
+    ```
+    """
+
+    name = "wse.blocked_microthread"
+    traits = traits_def(HasParent(PeOp))

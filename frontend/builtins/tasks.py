@@ -149,11 +149,7 @@ def _states(ev: Evaluator, value: Value, node: syntax.Expression) -> tuple[wse.T
     """Return the kind and number of a task an id stands for; None where it is known at run time only."""
     kind = _kind(value.type)
     if value.type is types.UT_ID:
-        ev.fail(
-            node,
-            "blocking and unblocking microthreads is not simulated; issue the operation when it may "
-            "run, or block the task that issues it",
-        )
+        ev.fail(node, "this must be a task, or the id of one, not a 'ut_id'; @block and @unblock take a microthread")
     if kind is None:
         advice = "; make an id of it, as with @get_local_task_id" if types.is_integer(value.type) else ""
         ev.fail(node, f"this must be a task id, a color or an input queue, not '{value.type}'{advice}")
@@ -217,6 +213,9 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         ev.code.at(ev.source, node.start)
         ev.code(make(symbol))
         return VOID
+    if node.name != "activate" and value.type is types.UT_ID:
+        _change_microthread(ev, pe, node, value, argument)
+        return VOID
     if node.name == "activate" and value.type is not types.LOCAL_TASK_ID:
         ev.fail(argument, f"@activate takes a 'local_task_id', not '{value.type}'; data tasks are started by wavelets")
     state = _states(ev, value, argument)
@@ -234,6 +233,27 @@ def _change(ev: Evaluator, node: syntax.Builtin, want: Type | None) -> Value:
         return VOID
     with_task(ev, value, lambda binding: ev.code(make(binding.symbol)), node)
     return VOID
+
+
+def _change_microthread(
+    ev: Evaluator, pe: PeProgram, node: syntax.Builtin, id: Value, argument: syntax.Expression
+) -> None:
+    """Block or unblock a microthread, from the start on or at run time (CSL, Microthread IDs)."""
+    if ev.session.target.microthread_of_queue:
+        ev.fail(argument, f"@{node.name} of a 'ut_id' needs WSE-3; on WSE-2 it takes a task id or a color")
+    if not is_ssa(id.data):
+        pe.use(ev, "microthread", ev.data(id, argument, "the id of a microthread"), argument)
+    if ev.builder is not None:
+        number = id.data if is_ssa(id.data) else ev.code.constant(types.U16, id.data)
+        ev.code.at(ev.source, node.start)
+        ev.code((wse.BlockMicrothreadOp if node.name == "block" else wse.UnblockMicrothreadOp)(number))
+        return
+    if is_ssa(id.data):
+        ev.fail(argument, "the id of the microthread must be known at compile time here")
+    if node.name == "block":
+        pe.blocked_microthreads[id.data] = (ev.frame.module, node)
+    else:
+        pe.blocked_microthreads.pop(id.data, None)
 
 
 def with_task(ev: Evaluator, id: Value, emit_for: Function[[Binding], object], node: syntax.Node) -> None:

@@ -140,6 +140,10 @@ class BodyLowering(DsdOperationLowering):
                 self._emit(op, flow.BlockOp(self._unblocked(op, op.symbol.string_value())))
             case wse.UnblockOp():
                 self._emit(op, flow.UnblockOp(self._unblocked(op, op.symbol.string_value())))
+            case wse.BlockMicrothreadOp():
+                self._emit(op, flow.BlockMicrothreadOp(self._value(op, op.number)))
+            case wse.UnblockMicrothreadOp():
+                self._emit(op, flow.UnblockMicrothreadOp(self._value(op, op.number)))
             case wse.CallOp():
                 arguments = [self._value(op, argument) for argument in op.arguments]
                 types = [lowered(type) for type in op.res.types]

@@ -100,6 +100,8 @@ class PeLowering:
                 return flow.FifoOp(op.sym_name.data, op.buffer.string_value(), options=options)
             case wse.InitialOp():
                 return flow.InitialOp(BodyLowering(Ask(self._answer), self.mistakes).lower(op.body))
+            case wse.BlockedMicrothreadOp():
+                return flow.BlockedMicrothreadOp(op.number.value.data)
             case wse.ParamOp():
                 return flow.ParamOp(op.sym_name.data, op.value)
             case wse.InitializeOp():

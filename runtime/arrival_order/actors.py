@@ -72,6 +72,7 @@ class ClassActors:
 
     def _find_actors(self) -> None:
         tables, words = self._tables, int(self._fabric.words[self._number])
+        blockable = int(self._fabric.blockable[self._number])
         cls = tables["classes"][self._number]
         rows = range(int(cls["tasks"]), int(cls["tasks"]) + int(cls["task_count"]))
         self._actors: list[_Actor] = []
@@ -82,7 +83,7 @@ class ClassActors:
                 continue
             place[row] = len(self._actors)
             queue = int(task["queue"]) if int(task["type"]) == DATA and int(task["queue"]) != NONE else None
-            effects = effects_of(tables, int(task["use"]), words)
+            effects = effects_of(tables, int(task["use"]), words, blockable)
             self._actors.append(_Actor(effects, int(task["where"]), row, queue))
         for actor in list(self._actors):
             for receive in actor.effects.receives:

@@ -82,14 +82,15 @@ class Receive:
     is_move: bool
 
 
-def effects_of(tables: Tables, use: int, words: int) -> Effects:
-    """Return what the code of a use does on a PE with so many words of memory."""
-    return _Reader(tables, words).read(use)
+def effects_of(tables: Tables, use: int, words: int, blockable: int) -> Effects:
+    """Return what the code of a use does on a PE with so many words of memory, which may block some microthreads."""
+    return _Reader(tables, words, blockable).read(use)
 
 
 class _Reader:
-    def __init__(self, tables: Tables, words: int) -> None:
+    def __init__(self, tables: Tables, words: int, blockable: int) -> None:
         self._tables = tables
+        self._blockable = blockable
         self._words = words
         self._open: set[int] = set()
 
@@ -218,6 +219,8 @@ class _Reader:
         target = found
         if is_async and len(queues) == 1:
             target = self._none()
+            # It may wait for what unblocks its microthread.
+            target.waits = bool(self._blockable >> int(operation["microthread"]) & 1)
             found.receives.append(Receive(queues[0], where, target, function.function == "move"))
         elif queues:
             found.waits = True

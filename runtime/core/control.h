@@ -8,8 +8,8 @@
     I(invalid) I(tick) I(jump) I(branch_false) I(branch_true) I(step) I(for_test) I(call) I(return_) I(end) I(move)    \
     I(select) I(column) I(coordinate) I(check_divisor) I(load) I(store) I(descriptor) I(set_address) I(set_offset)     \
     I(set_stride) I(set_extent) I(advance) I(resize) I(restride) I(rebase) I(mark) I(load_register) I(read_register)   \
-    I(apply) I(activate) I(block) I(unblock) I(set_fifo_length) I(assert_) I(print) I(directive) I(timestamp)          \
-    I(set_clock) I(set_exception_mask) I(check_exceptions) I(fail)
+    I(apply) I(activate) I(block) I(unblock) I(block_microthread) I(unblock_microthread) I(set_fifo_length)            \
+    I(assert_) I(print) I(directive) I(timestamp) I(set_clock) I(set_exception_mask) I(check_exceptions) I(fail)
 
 /* Those of cores of chips alone */
 #define CHIP_CONTROL(I)                                                                                                \

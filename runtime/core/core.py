@@ -37,8 +37,8 @@ Array = npt.NDArray[Any]
 SECTIONS_READ = (
     "classes", "buffers", "columns", "column_values", "code", "code_where", "bodies", "kinds", "slot_kinds", "uses",
     "rows", "numbers", "costs", "accesses", "access_dims", "descriptors", "operations", "register_loads",
-    "register_reads", "messages", "prints", "starts", "settings", "tasks", "queues", "fifos", "colors", "networks",
-    "directives",
+    "register_reads", "messages", "prints", "starts", "settings", "blocked_microthreads", "tasks", "queues", "fifos",
+    "colors", "networks", "directives",
 )  # fmt: skip
 """Sections in the order of SECTIONS in tables.h."""
 
@@ -86,7 +86,7 @@ _POINTERS = (
     "tables", "class_first", "unit_pes", "words", "queue_class", "queue_first", "colors", "flags", "way_lists",
     "colorless", "room", "senders", "list_first", "ways", "memory", "memory_bytes", "prices", "ticked",
     "issued", "statistics", "trace", "dsd_rows", "traps", "switched", "network", "network_readers",
-    "stack_rooms", "call_bytes", "levels", "main_levels", "priority_levels", "command_words",
+    "stack_rooms", "call_bytes", "levels", "main_levels", "priority_levels", "blockable", "command_words",
     "unwritten",
 )  # fmt: skip
 
@@ -119,6 +119,7 @@ class _Input(ctypes.Structure):
                 "queue_count",
                 "strings",
                 "switched_count",
+                "microthreads",
                 "allocations",
                 "partitions",
                 "threads",
@@ -294,6 +295,7 @@ class Core:
         result.main_levels = self._keep(fabric.main_levels, np.dtype("u1")).ctypes.data
         levels = np.array(priority_levels(target), np.uint8)
         result.priority_levels = self._keep(levels, levels.dtype).ctypes.data
+        result.blockable = self._keep(fabric.blockable, np.dtype("<u4")).ctypes.data
         result.command_words = self._keep(command_words(self.tables), np.dtype("<i8")).ctypes.data
         rows = dsd_rows(timing)
         result.dsd_rows = self._keep(rows, rows.dtype).ctypes.data
@@ -314,6 +316,7 @@ class Core:
         result.width, result.height = self.width, self.height
         result.queue_count = len(fabric.queue_class)
         result.strings = len(self.tables.strings)
+        result.microthreads = target.microthreads
         return result
 
     def _share(self, counts: Counts) -> _Statistics:

@@ -485,6 +485,8 @@ static void prepare(struct core *core, const struct core_input *input) {
     core->ways = input->ways;
     core->levels = input->levels;
     core->priority_levels = input->priority_levels;
+    core->blockable = input->blockable;
+    core->microthreads = input->microthreads;
     make_pool(&core->runs, sizeof(struct run));
     make_pool(&core->opens, sizeof(struct open));
     make_pool(&core->send_pool, sizeof(struct send));
@@ -600,6 +602,7 @@ void core_destroy(struct core *core) {
         free(class->variables);
         free(class->unmasked);
         free(class->datapaths);
+        free(class->gates);
         free(class->pes);
     }
     free_switches(core);

@@ -32,7 +32,7 @@ struct descriptor {
  * of wavelets that carry nothing but one element, and other walks over such elements inside of a buffer. Those of elements
  * side by side are the words of one. */
 enum {
-    PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN /* of a class with several priorities */, PLAIN_WALK,
+    PLAIN_HALVES = 1, PLAIN_WORDS, PLAIN_RUN, PLAIN_SHARED_RUN /* of a class with datapaths */, PLAIN_WALK,
     PAIRED_HALVES, PAIRED_WORDS, /* walks of one dimension with a stride of 2 */
     PLAIN_RING, /* a circular walk, which only registers hold */
 };

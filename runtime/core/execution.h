@@ -18,6 +18,8 @@ struct payload *make_payload(struct core *core, const struct descriptor *stream,
 int zeroed_operand(const struct operation *operation, const struct descriptor *stream);
 void set_to_zero(struct pe *pe, const struct operation *operation, const struct descriptor *stream,
                  const struct operand_state *operands, int64_t low, int64_t high);
+struct payload *read_payload(struct core *core, struct pe *pe, const struct operation *operation,
+                             struct operand_state *operands, uint32_t task, uint32_t where, int64_t count);
 void mark_payload(const struct descriptor *stream, struct payload *payload, uint32_t words);
 bool make_operand(struct core *core, struct pe *pe, const struct operation *operation, uint32_t task, uint32_t where,
                   struct operand_state *state, int place, int64_t low, int64_t high, struct operand *operand);

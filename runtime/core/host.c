@@ -1,5 +1,6 @@
 /* What Python asks of a core: launches, streams from and to the host, and its state at rest. */
 #include "partitions.h"
+#include "priorities.h"
 #include "records.h"
 #include "statistics.h"
 
@@ -263,7 +264,7 @@ struct queued_record {
     uint32_t row, pe;
     int64_t count, held;
 };
-enum { RECEIVES, SENDS, READS_FIFO, WRITES_FIFO, SENDS_MESSAGE };
+enum { RECEIVES, SENDS, READS_FIFO, WRITES_FIFO, SENDS_MESSAGE, IS_BLOCKED };
 enum { HELD = 1, HEADER = 2 };
 
 /* Fills in where the task of a PE that waits goes on. */
@@ -277,6 +278,7 @@ static void note_frame(const struct pe *pe, struct wait_record *record) {
 static uint64_t note_open(const struct pe *pe, const struct open *open, struct wait_record *records, uint64_t count,
                           uint64_t room) {
     const struct descriptor *to = &open->operands[0].descriptor;
+    const bool waits_blocked = is_blocked(pe, open->operation);
     bool lacks_nothing = true;
     for (int k = 0; k < open->inputs; k++) {
         if (inputs_of(pe)[open->queue[k]].first != NULL) {
@@ -298,7 +300,7 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
         count++;
     }
     /* But room for what it sends; or a mistake has ended the run before it took what is there. */
-    if (lacks_nothing && to->type == QUEUE_RUN) {
+    if (lacks_nothing && !waits_blocked && to->type == QUEUE_RUN) {
         if (count < room) {
             const struct run *run = inputs_of(pe)[open->queue[0]].first;
             records[count] = (struct wait_record){
@@ -309,6 +311,16 @@ static uint64_t note_open(const struct pe *pe, const struct open *open, struct w
             if (open->is_sync) {
                 note_frame(pe, &records[count]);
             }
+        }
+        count++;
+    }
+    if (waits_blocked) {
+        if (count < room) {
+            records[count] = (struct wait_record){
+                .pe = pe->number, .operation = open->operation->number, .settings = open->operation->settings,
+                .task = open->task, .where = open->where, .row = blocked_at(pe, open->operation),
+                .output = to->type == QUEUE_RUN ? to->row : NO_ROW, .use = NO_ROW, .pc = NO_ROW, .kind = IS_BLOCKED,
+                .count = open->count, .position = open->position};
         }
         count++;
     }
@@ -327,6 +339,11 @@ static uint64_t note_send(const struct core *core, const struct send *send, stru
             .pe = send->pe->number, .operation = send->operation->number, .settings = send->operation->settings,
             .task = send->task, .where = send->where, .row = send->queue, .output = NO_ROW, .use = NO_ROW,
             .pc = NO_ROW, .kind = SENDS, .count = send->count};
+        if (!is_message && is_blocked(send->pe, send->operation)) {
+            records[count].kind = IS_BLOCKED;
+            records[count].output = send->queue;
+            records[count].row = blocked_at(send->pe, send->operation);
+        }
         if (is_message) {
             records[count].kind = SENDS_MESSAGE;
             records[count].output = send->queue;

@@ -90,11 +90,12 @@ struct core_input {
     const uint8_t *levels;          /* of each class, as in struct class */
     const uint8_t *main_levels;
     const uint8_t *priority_levels; /* of each number of a priority */
+    const uint32_t *blockable;      /* of each class, microthreads that may be blocked, as bits */
     const int64_t *command_words;   /* of each class, by which it lets its host go on; -1: none */
     const struct unwritten *unwritten; /* of each class; NULL: races are not looked for */
     struct timing timing;
     struct registers_input registers;
-    uint32_t width, height, queue_count, strings, switched_count;
+    uint32_t width, height, queue_count, strings, switched_count, microthreads;
     uint32_t allocations; /* for tests: the one that fails, from 1 on; 0: none */
     uint32_t partitions, threads; /* so many at most */
     uint32_t parallel_from; /* PEs to visit from which partitions work at the same time */

@@ -2,6 +2,7 @@
 #include "code.h"
 #include "frames.h"
 #include "held.h"
+#include "priorities.h"
 #include "races.h"
 #include "scalar.h"
 #include "scalar_table.h"
@@ -707,6 +708,20 @@ next:
         NEXT;
     CASE(unblock):
         task_unblock(core, pe, (uint32_t)ip->slot.number, now, false);
+        ip++;
+        NEXT;
+    CASE(block_microthread):
+        WAIT_FOR_TURN;
+        if (!change_microthread(core, pe, r[ip->a], true, WHERE)) {
+            return FAILED;
+        }
+        ip++;
+        NEXT;
+    CASE(unblock_microthread):
+        WAIT_FOR_TURN;
+        if (!change_microthread(core, pe, r[ip->a], false, WHERE)) {
+            return FAILED;
+        }
         ip++;
         NEXT;
     CASE(assert_):

@@ -248,6 +248,27 @@ void hold_send(struct core *core, struct send *send) {
     }
 }
 
+/* Reads what an operation sends, and sets to zero what is to be when it is sent; returns NULL after an error. */
+struct payload *read_payload(struct core *core, struct pe *pe, const struct operation *operation,
+                             struct operand_state *operands, uint32_t task, uint32_t where, int64_t count) {
+    const struct descriptor *stream = &operands[0].descriptor;
+    const uint32_t lanes = lanes_of(stream), wavelets = (uint32_t)((count + lanes - 1) / lanes);
+    struct operand made[MAX_OPERANDS];
+    for (int k = 1; k <= operation->sources; k++) {
+        if (!make_operand(core, pe, operation, task, where, &operands[k], k, 0, count, &made[k])) {
+            return NULL;
+        }
+    }
+    struct payload *payload = make_payload(core, stream, count, operation->kernel->size[0], &made[0]);
+    uint16_t carry = 0;
+    if (!compute(core, pe, operation, task, where, made, (uint32_t)count, &carry)) {
+        return NULL;
+    }
+    mark_payload(stream, payload, wavelets);
+    set_to_zero(pe, operation, stream, operands, 0, count);
+    return payload;
+}
+
 static int apply_send(struct core *core, struct pe *pe, const struct operation *operation,
                       struct operand_state *operands, uint32_t where, int64_t count, cycle setup, cycle *now) {
     const struct descriptor *stream = &operands[0].descriptor;
@@ -260,6 +281,10 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
     if (stream->flags & MESSAGE && (count == 0 || count > stream->extents[0])) {
         fail(core, pe, count == 0 ? MESSAGE_EMPTY : MESSAGE_TOO_LONG, task, where,
              VALUES(operation->number, count, count == 0 ? 0 : stream->extents[0]));
+        return WENT_WRONG;
+    }
+    if (pe->class->queues[place].network != 0 && is_blocked(pe, operation)) {
+        fail(core, pe, MESSAGE_BLOCKED, task, where, VALUES(operation->number, operation->thread));
         return WENT_WRONG;
     }
     cycle leaves = begins + core->timing.inject + (wavelets - 1) * rate * lanes;
@@ -278,19 +303,15 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
         send->is_pooled = true;
         send->waiting = 1; /* for its message to leave */
     }
-    bool in_turns = pe->class->levels != 0 && count > 0 &&
+    bool in_turns = pe->class->datapaths != NULL && count > 0 &&
                     sends_in_turns(core, pe, operation, issued, begins, rate, count, &pe->class->queues[place]);
     if (in_turns) {
         keep_send(core, &send);
         send->waiting = 1; /* for its last element to leave */
     }
-    if (count > 0) {
-        struct operand made[MAX_OPERANDS];
-        for (int k = 1; k <= operation->sources; k++) {
-            if (!make_operand(core, pe, operation, task, where, &operands[k], k, 0, count, &made[k])) {
-                return WENT_WRONG;
-            }
-        }
+    if (in_turns && is_blocked(pe, operation)) {
+        send_when_unblocked(core, send, operands, count, begins, rate, ending);
+    } else if (count > 0) {
         uint8_t size = operation->kernel->size[0];
         struct run run = {.first = begins + core->timing.inject, .rate = (uint32_t)(rate * lanes), .step = 4,
                           .count = (uint32_t)wavelets, .size = 4};
@@ -299,18 +320,19 @@ static int apply_send(struct core *core, struct pe *pe, const struct operation *
                      !(stream->state & MARKED) && !operands[1].is_number &&
                      operands[1].descriptor.dimensions == 1;
         if (plain) {
-            run.at = made[1].at;
-            run.step = made[1].step[0];
-            run.size = size;
-        } else {
-            run.payload = make_payload(core, stream, count, size, &made[0]);
-            run.at = (const uint8_t *)run.payload->words;
-            uint16_t carry = 0;
-            if (!compute(core, pe, operation, task, where, made, (uint32_t)count, &carry)) {
+            struct operand made;
+            if (!make_operand(core, pe, operation, task, where, &operands[1], 1, 0, count, &made)) {
                 return WENT_WRONG;
             }
-            mark_payload(stream, run.payload, run.count);
-            set_to_zero(pe, operation, stream, operands, 0, count);
+            run.at = made.at;
+            run.step = made.step[0];
+            run.size = size;
+        } else {
+            run.payload = read_payload(core, pe, operation, operands, task, where, count);
+            if (run.payload == NULL) {
+                return WENT_WRONG;
+            }
+            run.at = (const uint8_t *)run.payload->words;
         }
         struct sending sending = {.operation = operation, .task = task, .where = where, .is_last = true, .send = send};
         if (in_turns) {
@@ -497,7 +519,7 @@ static int apply_receive(struct core *core, struct pe *pe, const struct operatio
         open->forwards = true;
         open->is_forwarder = has_full_ways(core, pe, queue);
     }
-    if (pe->class->levels != 0) {
+    if (pe->class->datapaths != NULL) {
         begin_to_receive(core, open, issued);
     }
     if (core->statistics != NULL) {
@@ -526,7 +548,7 @@ static bool has_to_be_in_order(const struct core *core, const struct pe *pe, con
         return false;
     }
     return (sends && resource_of(pe, core->queue_place[destination->row])->ends >= NEVER) ||
-           (pe->class->levels != 0 && may_be_held(pe, operation));
+           (pe->class->datapaths != NULL && may_be_held(pe, operation));
 }
 
 /* Runs or starts an operation at `*now`, and moves that on; WAITS if the task has to wait for its end, AWAITS_ORDER if it

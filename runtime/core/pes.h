@@ -108,7 +108,9 @@ struct class {
     uint64_t signal_tasks;  /* local ones that have nothing but signals; 0 if some tasks are no bits */
     uint8_t levels;      /* priorities of its operations on queues and FIFOs, as bits; 0 if they are all alike */
     uint8_t main_level;  /* of the operations for which tasks wait */
-    struct datapath *datapaths; /* of each unit; NULL if they are all alike */
+    uint32_t blockable;  /* microthreads that its code, or its start, may block, as bits */
+    struct gate *gates;  /* of all units: those of the microthreads that may be blocked, and of all below them */
+    struct datapath *datapaths; /* of each unit; NULL if they are all alike, and no microthread is blocked */
     uint32_t *unmasked;  /* of each unit, exceptions that stop it, as bits; NULL if nothing unmasks any */
     char *pes; /* the state of each PE, `pe_bytes` apart: a struct pe and its parts */
     uint64_t pe_bytes;

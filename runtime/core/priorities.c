@@ -1,11 +1,15 @@
-/* Priorities: operations on queues and FIFOs share the datapath of their PE, and some hold others back.
+/* Priorities: operations on queues and FIFOs share the datapath of their PE, and some hold others back; and microthreads
+ * that programs block.
  *
  * An operation works on an element from when it takes it, for the cycles that it costs. One of lower priority takes none
- * meanwhile (DSD-232). What can be held back takes its elements one by one, in the order of time; what the others work on is
- * known by then. All this is only where the operations of a class have several levels.
+ * meanwhile (DSD-232), and none does whose microthread is blocked. What can be held back takes its elements one by one, in
+ * the order of time; what the others work on is known by then. What has been issued while its microthread was blocked has
+ * not begun: it reads its memory when that is unblocked. All this is only where the operations of a class have several
+ * levels, or its code blocks microthreads.
  */
 #include "partitions.h"
 #include "priorities.h"
+#include "races.h"
 
 /* Elements of an operation of some level: one every `rate` cycles from `first` on, of `cost` cycles each */
 struct work {
@@ -15,8 +19,17 @@ struct work {
     uint8_t level;
 };
 
+/* Lets the operation of a microthread go on, or not */
+struct gate {
+    struct turn *first, *last; /* that wait for it to be unblocked, in the order of their issue if they have not begun */
+    cycle unblocked;           /* the first cycle in which it may go on since it was unblocked last */
+    uint32_t blocked_at;       /* source place of what has blocked it */
+    bool is_blocked;
+};
+
 /* The datapath of a PE */
 struct datapath {
+    struct gate *gates; /* of each microthread, up to the last that may be blocked */
     struct work *works; /* the last first */
     struct turn *sends; /* that can be held back, in any order */
     cycle looked;       /* when an operation has looked last; what was done by then is forgotten */
@@ -36,6 +49,10 @@ struct turn {
     uint64_t number; /* of those of a PE that look in one cycle the one with the smallest comes first */
     uint8_t level;
     uint8_t forwards; /* it sends what it takes, by ways that may be full */
+    uint8_t waits;    /* for its gate */
+    uint8_t begins;   /* when that is unblocked */
+    struct gate *gate; /* of its microthread, if that may be blocked; or NULL */
+    struct turn *next_waiting;
     /* Of a send */
     struct turn *next;
     struct send *send;
@@ -44,6 +61,7 @@ struct turn {
     cycle time, rate, ending; /* when it is ready for its next element; cycles from the last one to its end */
     cycle credit;             /* when there was room for the last wavelet: it does not end before */
     int64_t position, count;
+    struct operand_state operands[MAX_OPERANDS]; /* of one that has not begun */
 };
 
 enum { MAX_WORKS = 8 }; /* that are remembered before those that are past are dropped */
@@ -56,10 +74,23 @@ void make_priority_pools(struct core *core) {
 void prepare_priorities(struct core *core, const struct core_input *input, struct class *class) {
     class->levels = input->levels[class->number];
     class->main_level = input->main_levels[class->number];
-    if (class->levels != 0) {
-        class->datapaths = core_allocate(core, class->units, sizeof *class->datapaths);
-        for (uint32_t unit = 0; unit < class->units; unit++) {
-            class->datapaths[unit].main_level = class->main_level;
+    class->blockable = input->blockable[class->number];
+    if (class->levels == 0 && class->blockable == 0) {
+        return;
+    }
+    class->datapaths = core_allocate(core, class->units, sizeof *class->datapaths);
+    const uint32_t gates = class->blockable == 0 ? 0 : 32 - (uint32_t)__builtin_clz(class->blockable);
+    class->gates = core_allocate(core, (uint64_t)class->units * gates, sizeof *class->gates);
+    for (uint32_t unit = 0; unit < class->units; unit++) {
+        class->datapaths[unit].main_level = class->main_level;
+        class->datapaths[unit].gates = class->gates + (uint64_t)unit * gates;
+    }
+    for (uint64_t k = 0; k < core->tables.blocked_microthreads_count; k++) {
+        const struct blocked_microthread_row *row = &core->tables.blocked_microthreads[k];
+        for (uint32_t unit = 0; unit < class->units && row->owner == class->number; unit++) {
+            struct gate *gate = &class->datapaths[unit].gates[row->number];
+            gate->is_blocked = true;
+            gate->blocked_at = row->where;
         }
     }
 }
@@ -72,9 +103,53 @@ static uint8_t level_of(const struct pe *pe, const struct operation *operation) 
 
 /* Sets the level of the operations of a PE for which its tasks wait; none is under way. */
 void set_main_level(struct pe *pe, uint8_t level) {
-    if (pe->class->levels != 0) {
+    if (pe->class->datapaths != NULL) {
         datapath_of(pe)->main_level = level;
     }
+}
+
+/* Microthreads */
+
+/* Returns the gate of the microthread of an operation, if its program ever blocks that; else NULL. */
+static struct gate *gate_of(const struct pe *pe, const struct operation *operation) {
+    bool is_gate = operation->is_async && operation->thread < 32 && (pe->class->blockable >> operation->thread & 1) != 0;
+    return is_gate ? &datapath_of(pe)->gates[operation->thread] : NULL;
+}
+
+/* Returns true if a program ever blocks the microthread of an operation. */
+bool is_gated(const struct pe *pe, const struct operation *operation) { return gate_of(pe, operation) != NULL; }
+
+/* Returns true if the microthread of an operation is blocked. */
+bool is_blocked(const struct pe *pe, const struct operation *operation) {
+    const struct gate *gate = gate_of(pe, operation);
+    return gate != NULL && gate->is_blocked;
+}
+
+/* Returns the source place of what has blocked the microthread of an operation. */
+uint32_t blocked_at(const struct pe *pe, const struct operation *operation) {
+    return gate_of(pe, operation)->blocked_at;
+}
+
+/* Returns the first cycle in which an operation may go on since its microthread was unblocked last, or NEVER if it never
+ * was. */
+cycle unblocked_from(const struct pe *pe, const struct operation *operation) {
+    const struct gate *gate = gate_of(pe, operation);
+    return gate == NULL ? NEVER : gate->unblocked;
+}
+
+/* Has a turn wait for its microthread to be unblocked; returns true if that is blocked. */
+static bool waits_at_gate(struct turn *turn) {
+    struct gate *gate = turn->gate;
+    if (gate == NULL || !gate->is_blocked) {
+        return false;
+    }
+    if (!turn->waits) {
+        turn->waits = true;
+        turn->next_waiting = NULL;
+        *(gate->first == NULL ? &gate->first : &gate->last->next_waiting) = turn;
+        gate->last = turn;
+    }
+    return true;
 }
 
 /* Work */
@@ -139,8 +214,10 @@ static cycle until(const struct work *work, cycle time) {
 }
 
 /* Returns the first cycle, from a time on, in which nothing of a higher level is known to be at work. */
-static cycle free_from(const struct datapath *datapath, uint8_t level, cycle time) {
+static cycle free_from(const struct datapath *datapath, const struct turn *turn, cycle time) {
+    const uint8_t level = turn->level;
     time = time > datapath->looked ? time : datapath->looked;
+    time = turn->gate != NULL && turn->gate->unblocked > time ? turn->gate->unblocked : time;
     for (cycle before = -1; before != time;) {
         before = time;
         for (const struct work *work = datapath->works; work != NULL; work = work->next) {
@@ -152,16 +229,23 @@ static cycle free_from(const struct datapath *datapath, uint8_t level, cycle tim
 
 /* Turns */
 
-static struct turn *make_turn(struct core *core, struct pe *pe, uint8_t level) {
+static struct turn *make_turn(struct core *core, struct pe *pe, const struct operation *operation) {
+    const uint8_t level = level_of(pe, operation);
     struct turn *turn = pool_take(core, &core->turns);
-    *turn = (struct turn){.pe = pe, .cycle = NEVER, .level = level,
-                          .number = (uint64_t)(LEVELS - 1 - level) << 56 | ++core->turns_made};
+    memset(turn, 0, offsetof(struct turn, operands));
+    turn->pe = pe;
+    turn->cycle = NEVER;
+    turn->level = level;
+    turn->number = (uint64_t)(LEVELS - 1 - level) << 56 | ++core->turns_made;
+    turn->gate = gate_of(pe, operation);
+    turn->begins = turn->gate != NULL && turn->gate->is_blocked;
     return turn;
 }
 
 /* Returns true if nothing that a PE does can hold an operation back. */
 bool is_never_held(const struct pe *pe, const struct operation *operation) {
-    return pe->class->levels == 0 || pe->class->levels >> (level_of(pe, operation) + 1) == 0;
+    return pe->class->datapaths == NULL ||
+           (pe->class->levels >> (level_of(pe, operation) + 1) == 0 && !is_gated(pe, operation));
 }
 
 /* Returns true if operations that are not done yet, as far as is known, may hold back one for which its task waits. */
@@ -183,6 +267,9 @@ bool may_be_held(const struct pe *pe, const struct operation *operation) {
 static bool can_be_held(const struct pe *pe, const struct operation *operation, cycle time) {
     const struct datapath *datapath = datapath_of(pe);
     uint8_t level = level_of(pe, operation);
+    if (is_gated(pe, operation)) {
+        return true;
+    }
     if (pe->class->levels >> (level + 1) == 0 || operation->is_async) {
         return pe->class->levels >> (level + 1) != 0;
     }
@@ -198,7 +285,7 @@ static bool can_be_held(const struct pe *pe, const struct operation *operation, 
 }
 
 /* Returns true if operations of a PE that can be held back are under way. */
-bool has_turns(const struct pe *pe) { return pe->class->levels != 0 && datapath_of(pe)->turns > 0; }
+bool has_turns(const struct pe *pe) { return pe->class->datapaths != NULL && datapath_of(pe)->turns > 0; }
 
 static void begin(struct pe *pe, uint8_t level, bool is_turn) {
     struct datapath *datapath = datapath_of(pe);
@@ -215,6 +302,7 @@ static void end(struct pe *pe, uint8_t level, bool is_turn) {
 }
 
 static void give_turn(struct core *core, struct turn *turn) {
+    assert(!turn->waits);
     turn->cycle = NEVER;
     turn->number = 0;
     pool_give(&core->turns, turn);
@@ -228,7 +316,7 @@ void begin_to_receive(struct core *core, struct open *open, cycle issued) {
     open->shares = true;
     begin(pe, level, is_turn);
     if (is_turn) {
-        open->turn = make_turn(core, pe, level);
+        open->turn = make_turn(core, pe, open->operation);
         open->turn->open = open;
         open->turn->forwards = open->is_forwarder;
         open->is_forwarder = true; /* it waits for its turn as others do for credits */
@@ -259,7 +347,7 @@ static cycle ready(struct core *core, struct turn *turn) {
     struct pe *pe = turn->pe;
     struct open *open = turn->open;
     cycle time = open == NULL ? turn->time : open->time;
-    if (open != NULL && open->has_failed) {
+    if ((open != NULL && open->has_failed) || waits_at_gate(turn)) {
         return NEVER;
     }
     if (open == NULL) {
@@ -288,7 +376,7 @@ static cycle ready(struct core *core, struct turn *turn) {
             time = open->credit_first > time ? open->credit_first : time;
         }
     }
-    return free_from(datapath_of(pe), turn->level, time);
+    return free_from(datapath_of(pe), turn, time);
 }
 
 void await_turn(struct core *core, struct turn *turn) {
@@ -329,6 +417,9 @@ static void send_one(struct core *core, struct turn *turn, cycle time) {
     struct run run = {.payload = payload, .at = (const uint8_t *)payload->words, .first = time + core->timing.inject,
                       .step = 4, .size = 4, .rate = (uint32_t)turn->rate, .count = 1};
     turn->position += count;
+    if (turn->gate != NULL && turn->gate->unblocked == time) {
+        send->blocked += time - turn->time;
+    }
     turn->time = time + count * turn->rate;
     bool is_last = turn->position == turn->count;
     note_work(core, pe, send->operation, time, turn->rate, turn->rate, count);
@@ -362,23 +453,89 @@ bool sends_in_turns(struct core *core, struct pe *pe, const struct operation *op
     return false;
 }
 
-/* Begins a send that takes turns, with the elements that it sends. */
-void send_in_turns(struct core *core, struct send *send, const struct descriptor *stream, struct payload *payload,
-                   int64_t count, cycle begins, cycle rate, cycle ending) {
+static struct turn *make_send(struct core *core, struct send *send, const struct descriptor *stream, int64_t count,
+                              cycle begins, cycle rate, cycle ending) {
     struct pe *pe = send->pe;
-    struct turn *turn = make_turn(core, pe, level_of(pe, send->operation));
+    struct turn *turn = make_turn(core, pe, send->operation);
     turn->send = send;
     turn->stream = *stream;
-    turn->payload = payload;
     turn->count = count;
     turn->time = begins;
     turn->rate = rate;
     turn->ending = ending;
     turn->next = datapath_of(pe)->sends;
     datapath_of(pe)->sends = turn;
-    payload->references++;
     begin(pe, turn->level, true);
+    return turn;
+}
+
+/* Begins a send that takes turns, with the elements that it sends. */
+void send_in_turns(struct core *core, struct send *send, const struct descriptor *stream, struct payload *payload,
+                   int64_t count, cycle begins, cycle rate, cycle ending) {
+    struct turn *turn = make_send(core, send, stream, count, begins, rate, ending);
+    turn->payload = payload;
+    payload->references++;
     await_turn(core, turn);
+}
+
+/* Has a send begin when its microthread is unblocked. */
+void send_when_unblocked(struct core *core, struct send *send, const struct operand_state *operands, int64_t count,
+                         cycle begins, cycle rate, cycle ending) {
+    struct turn *turn = make_send(core, send, &operands[0].descriptor, count, begins, rate, ending);
+    memcpy(turn->operands, operands, (send->operation->sources + 1u) * sizeof *operands);
+    await_turn(core, turn);
+}
+
+/* Has an operation begin whose microthread is unblocked now; returns false after an error. */
+static bool begin_turn(struct core *core, struct turn *turn) {
+    struct send *send = turn->send;
+    turn->begins = false;
+    if (turn->open != NULL) {
+        const struct open *open = turn->open;
+        if (core->races != NULL) {
+            begin_flight(core, turn->pe, open, open->operation, open->operands, open->where, open->task, open->count);
+        }
+        return true;
+    }
+    if (core->races != NULL) {
+        begin_flight(core, turn->pe, send, send->operation, turn->operands, send->where, send->task, turn->count);
+    }
+    turn->payload = read_payload(core, turn->pe, send->operation, turn->operands, send->task, send->where, turn->count);
+    return turn->payload != NULL;
+}
+
+/* Blocks or unblocks a microthread of a PE, from the next cycle on; returns false after an error. */
+bool change_microthread(struct core *core, struct pe *pe, int64_t number, bool blocks, uint32_t where) {
+    if (number < 0 || number >= core->microthreads) {
+        fail(core, pe, MICROTHREAD_MISSING, running_task(pe), where, VALUES(number, blocks));
+        return false;
+    }
+    if ((pe->class->blockable >> number & 1) == 0) {
+        return true; /* it is never blocked */
+    }
+    struct gate *gate = &datapath_of(pe)->gates[number];
+    if (blocks) {
+        gate->blocked_at = gate->is_blocked ? gate->blocked_at : where;
+        gate->is_blocked = true;
+        return true;
+    }
+    if (!gate->is_blocked) {
+        return true;
+    }
+    gate->is_blocked = false;
+    gate->unblocked = pe->now + 1;
+    struct turn *waiting = gate->first;
+    gate->first = gate->last = NULL;
+    bool goes_on = true;
+    for (struct turn *turn = waiting; turn != NULL; turn = turn->next_waiting) {
+        turn->waits = false;
+        goes_on = goes_on && (!turn->begins || begin_turn(core, turn));
+    }
+    for (struct turn *turn = waiting, *next; goes_on && turn != NULL; turn = next) {
+        next = turn->next_waiting;
+        await_turn(core, turn);
+    }
+    return goes_on;
 }
 
 /* Lets an operation take an element at a time, if it still can and nothing of higher priority is at work. */

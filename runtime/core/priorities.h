@@ -11,9 +11,16 @@ void prepare_priorities(struct core *core, const struct core_input *input, struc
 
 void set_main_level(struct pe *pe, uint8_t level);
 bool has_turns(const struct pe *pe);
+bool is_blocked(const struct pe *pe, const struct operation *operation);
+uint32_t blocked_at(const struct pe *pe, const struct operation *operation);
+bool change_microthread(struct core *core, struct pe *pe, int64_t number, bool blocks, uint32_t where);
 bool is_never_held(const struct pe *pe, const struct operation *operation);
 
-/* What is called only where the operations of a class have several levels */
+/* What is called only where the PEs of a class have datapaths: operations have several levels, or microthreads are blocked */
+bool is_gated(const struct pe *pe, const struct operation *operation);
+cycle unblocked_from(const struct pe *pe, const struct operation *operation);
+void send_when_unblocked(struct core *core, struct send *send, const struct operand_state *operands, int64_t count,
+                         cycle begins, cycle rate, cycle ending);
 bool may_be_held(const struct pe *pe, const struct operation *operation);
 void note_work(struct core *core, struct pe *pe, const struct operation *operation, cycle first, cycle rate, cycle cost,
                int64_t count);

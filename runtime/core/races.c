@@ -12,6 +12,7 @@
  * happens to have ended.
  */
 #include "moves.h"
+#include "priorities.h"
 #include "races.h"
 
 #include <stdlib.h>
@@ -446,7 +447,8 @@ static bool is_same_walk(const struct descriptor *walk, const struct descriptor 
  * issue, since who reads what it still receives is found otherwise. One that a control wavelet ends may read less. Returns
  * whether nothing has been found. */
 static bool check_unwritten(struct core *core, struct pe *pe, const struct operation *operation,
-                            const struct descriptor *const streams[], uint32_t where, cycle now, int64_t count) {
+                            const struct descriptor *const streams[], uint32_t task, uint32_t where, cycle now,
+                            int64_t count) {
     struct pe_races *here = races_of(core, pe);
     if (*here->left == 0) {
         return true;
@@ -457,7 +459,9 @@ static bool check_unwritten(struct core *core, struct pe *pe, const struct opera
             word = walk_unwritten(here, streams[k], count, false);
             if (word >= 0) {
                 uint32_t code = is_same_walk(streams[k], streams[0]) ? SUMS_UNWRITTEN : READS_UNWRITTEN;
-                tell_at(core, pe, code, where, now, word, operation->number);
+                struct late late = {.time = now, .code = code, .task = task, .where = where,
+                                    .values = {word, operation->number}};
+                tell(core, pe, &late);
             }
         }
     }
@@ -481,7 +485,7 @@ static inline void check_unwritten_of(struct core *core, struct pe *pe, const st
     for (int k = 0; k <= application->operation->sources; k++) {
         is_fixed &= application->is_number[k] || application->places[k].in_frame == 0;
     }
-    if (check_unwritten(core, pe, application->operation, streams, where, now, count) && is_fixed) {
+    if (check_unwritten(core, pe, application->operation, streams, running_task(pe), where, now, count) && is_fixed) {
         *seen_at(here, number) = number + 1;
     }
 }
@@ -558,10 +562,9 @@ static inline void note_filling(struct pe_races *here, struct flight *flight, co
 
 /* Notes the words that an operation in flight touches, the last of all; it takes from the queue at a place of the class, or
  * from none. */
-static void note_touched_words(struct core *core, struct pe_races *here, struct flight *flight,
-                               const struct operation *operation, const struct touched *touched, bool receives,
-                               uint16_t place) {
+static void note_words(struct core *core, struct pe_races *here, struct flight *flight, const struct touched *touched) {
     const struct range *first = touched->ranges;
+    const uint64_t at = (uint64_t)(flight - here->flights);
     bool holds = false;
     for (int k = 0; k < MAX_OPERANDS; k++) {
         holds |= touched->held[k] != 0;
@@ -570,14 +573,19 @@ static void note_touched_words(struct core *core, struct pe_races *here, struct 
     flight->high = touched->high;
     flight->writes = touched->writes;
     flight->is_line = !holds && (touched->count == 0 || (touched->count == 1 && first->is_line && !first->is_fifo));
-    if (receives && touched->count > 0 && first->writes && !first->is_fifo) {
-        note_filling(here, flight, operation, place);
-    }
     if (!flight->is_line) {
         grow(core, (void **)&here->touched, &here->touched_room, here->count, sizeof *here->touched);
-        here->touched[here->count - 1] = *touched;
+        here->touched[at] = *touched;
     }
     widen_bounds(here, flight);
+}
+
+/* Notes that an operation in flight fills memory from the queue at a place of the class, or from none, if it does. */
+static inline void note_filled(struct pe_races *here, struct flight *flight, const struct operation *operation,
+                               const struct touched *touched, bool receives, uint16_t place) {
+    if (receives && touched->count > 0 && touched->ranges[0].writes && !touched->ranges[0].is_fifo) {
+        note_filling(here, flight, operation, place);
+    }
 }
 
 /* Notes when an operation in flight ends, and tells what has been kept until that is known. */
@@ -592,6 +600,46 @@ static inline void end(struct core *core, struct pe *pe, struct flight *flight, 
     }
 }
 
+/* Finds the streams of an operation, and the words that they touch. */
+static void find_touched(const struct core *core, const struct operation *operation, const struct operand_state *operands,
+                         int64_t count, const struct descriptor **streams, struct touched *touched) {
+    touch_nothing(touched);
+    for (int k = 0; k <= operation->sources; k++) {
+        streams[k] = operands[k].is_number ? NULL : &operands[k].descriptor;
+        touched->held[k] = streams[k] == NULL ? 0 : streams[k]->held;
+    }
+    int zeroed = zeroed_operand(operation, &operands[0].descriptor);
+    for (int k = 0; k <= operation->sources && count > 0 && count != UNBOUNDED; k++) {
+        const struct descriptor *stream = streams[k];
+        if (stream != NULL && stream->type == MEMORY_WALK) {
+            add_range(touched, stream, count, k == 0 || k == zeroed);
+        } else if (stream != NULL && stream->type == FIFO_END) {
+            add_fifo(core, touched, stream->row, k == 0);
+        }
+    }
+}
+
+/* Lets an operation begin to use its memory that was issued while its microthread was blocked, which the tasks unblock
+ * now. */
+void begin_flight(struct core *core, struct pe *pe, const void *key, const struct operation *operation,
+                  const struct operand_state *operands, uint32_t where, uint32_t task, int64_t count) {
+    struct pe_races *here = races_of(core, pe);
+    const struct descriptor *streams[MAX_OPERANDS] = {NULL};
+    struct touched touched;
+    find_touched(core, operation, operands, count, streams, &touched);
+    check_unwritten(core, pe, operation, streams, task, where, pe->now, count);
+    meet_all(core, pe, &touched, operation->number, true, where, pe->now);
+    for (uint32_t k = 0; k < here->count; k++) {
+        struct flight *flight = &here->flights[k];
+        if (flight->key == key) {
+            flight->joins = here->joins;
+            note_words(core, here, flight, &touched);
+            return;
+        }
+    }
+    assert(false);
+}
+
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives) {
     struct pe_races *here = races_of(core, pe);
@@ -602,20 +650,10 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
     }
     const struct descriptor *streams[MAX_OPERANDS] = {NULL};
     struct touched touched;
-    touch_nothing(&touched);
-    for (int k = 0; k <= operation->sources; k++) {
-        streams[k] = operands[k].is_number ? NULL : &operands[k].descriptor;
-        touched.held[k] = streams[k] == NULL ? 0 : streams[k]->held;
-    }
-    check_unwritten(core, pe, operation, streams, where, now, count);
-    int zeroed = zeroed_operand(operation, &operands[0].descriptor);
-    for (int k = 0; k <= operation->sources && count > 0 && count != UNBOUNDED; k++) {
-        const struct descriptor *stream = streams[k];
-        if (stream != NULL && stream->type == MEMORY_WALK) {
-            add_range(&touched, stream, count, k == 0 || k == zeroed);
-        } else if (stream != NULL && stream->type == FIFO_END) {
-            add_fifo(core, &touched, stream->row, k == 0);
-        }
+    find_touched(core, operation, operands, count, streams, &touched);
+    const bool begins = !is_async || !is_blocked(pe, operation);
+    if (begins) {
+        check_unwritten(core, pe, operation, streams, running_task(pe), where, now, count);
     }
     uint16_t place = NO_QUEUE;
     for (int k = operation->sources; k > 0; k--) {
@@ -624,10 +662,19 @@ void check_operands(struct core *core, struct pe *pe, const struct operation *op
             comes_behind(here, place);
         }
     }
-    meet_all(core, pe, &touched, operation->number, is_async, where, now);
+    if (begins) {
+        meet_all(core, pe, &touched, operation->number, is_async, where, now);
+    }
     if (is_async) {
         struct flight *flight = add_flight(core, pe, operation, where, now);
-        note_touched_words(core, here, flight, operation, &touched, receives, place);
+        note_filled(here, flight, operation, &touched, receives, place);
+        if (!begins) {
+            touched.count = 0;
+            touched.low = INT32_MAX;
+            touched.high = INT32_MIN;
+            touched.writes = false;
+        }
+        note_words(core, here, flight, &touched);
     } else {
         here->joins += receives;
     }
@@ -694,11 +741,13 @@ void rename_flight(struct core *core, const struct pe *pe, const void *key, cons
     }
 }
 
-/* Notes when the send has read its memory that is issued: at its end, or before that if its queue holds all of it. */
+/* Notes when the send has read its memory that is issued: at its end, or before that if its queue holds all of it, and
+ * nothing blocks its microthread. */
 void bind_send(struct core *core, struct pe *pe, const struct send *send) {
     struct pe_races *here = races_of(core, pe);
     assert(here->count > 0);
-    if (send->count <= core->tables.queues[send->queue].room) {
+    const bool is_held = send->count <= core->tables.queues[send->queue].room && !is_gated(pe, send->operation);
+    if (is_held) {
         end(core, pe, &here->flights[here->count - 1], send->unheld - core->timing.inject);
     } else if (send->waiting > 0) {
         bind_flight(core, pe, send);
@@ -775,7 +824,8 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
         return;
     }
     struct flight *flight = add_flight(core, pe, operation, where, issued);
-    note_touched_words(core, here, flight, operation, &touched, from != NULL, taken_from);
+    note_filled(here, flight, operation, &touched, from != NULL, taken_from);
+    note_words(core, here, flight, &touched);
     if (how != WENT_WRONG) {
         uint32_t place = core->queue_place[to != NULL ? to->row : from->row];
         bind_quick(core, pe, application, flight, place, &pe->class->queues[place], to != NULL, issued, count);

@@ -37,7 +37,7 @@ struct late {
 struct flight {
     cycle done;        /* NEVER: not known */
     int32_t low, high; /* all its words are between these */
-    uint32_t joins;    /* of its PE when it was issued */
+    uint32_t joins;    /* of its PE when it was issued, or when its microthread, blocked then, was unblocked */
     uint8_t writes : 1;  /* some of its words */
     uint8_t is_line : 1; /* it touches all its words with one operand, and uses no registers; else `touched` says it */
     uint8_t fills : 1;   /* it receives into memory */
@@ -90,6 +90,8 @@ void free_races(struct core *core);
 void check_words(struct core *core, struct pe *pe, int64_t low, int64_t high, bool writes, uint32_t where, cycle now);
 void check_operands(struct core *core, struct pe *pe, const struct operation *operation,
                     const struct operand_state *operands, uint32_t where, cycle now, int64_t count, bool receives);
+void begin_flight(struct core *core, struct pe *pe, const void *key, const struct operation *operation,
+                  const struct operand_state *operands, uint32_t where, uint32_t task, int64_t count);
 void check_quick(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,
                  uint32_t where, cycle issued, int how);
 void check_computed(struct core *core, struct pe *pe, const struct application *application, int64_t *registers,

@@ -47,6 +47,8 @@ struct core {
     const struct way *ways;
     struct tile *tiles;
     const uint8_t *levels, *priority_levels; /* as in core_input */
+    const uint32_t *blockable;
+    uint32_t microthreads; /* that a PE of the target has */
 
     /* Code */
     struct use *uses;

@@ -4,6 +4,7 @@
  * credit, is the last to be there; of several in one cycle for the first of the operation's operands.
  */
 #include "statistics.h"
+#include "priorities.h"
 
 #include <stdlib.h>
 
@@ -60,6 +61,14 @@ static void note_wait(struct core *core, const struct waiter *who, uint32_t plac
     }
 }
 
+/* Counts, and traces, that an element waits for its microthread to be unblocked. */
+static void note_blocked(struct core *core, const struct waiter *who, cycle ready, cycle until) {
+    core->statistics->counts.pes[who->pe->number].blocked += until - ready;
+    if (core->traces) {
+        trace_blocked(core, who, ready, until);
+    }
+}
+
 static struct waiter waiter_of(const struct open *open) {
     return (struct waiter){.pe = open->pe, .operation = open->operation, .where = open->where, .task = open->task,
                            .is_sync = open->is_sync, .rate = open->rate};
@@ -88,7 +97,13 @@ void count_sent(struct core *core, const struct send *send) {
     if (send->done > send->unheld) {
         struct waiter who = {.pe = send->pe, .operation = send->operation, .where = send->where, .task = send->task,
                              .is_sync = send->is_sync, .rate = 1};
-        note_wait(core, &who, core->queue_place[send->queue], send->unheld, send->done);
+        cycle until = send->unheld + send->blocked < send->done ? send->unheld + send->blocked : send->done;
+        if (until > send->unheld) {
+            note_blocked(core, &who, send->unheld, until);
+        }
+        if (send->done > until) {
+            note_wait(core, &who, core->queue_place[send->queue], until, send->done);
+        }
         reach(core, send->pe, send->is_sync, send->done);
     }
 }
@@ -130,7 +145,8 @@ static uint32_t output_of(const struct core *core, const struct open *open) {
     return to->type == QUEUE_RUN ? core->queue_place[to->row] : open->queue[0];
 }
 
-/* Returns the place of the queue whose wavelet was the last to be there for the element of a number. */
+/* Returns the place of the queue whose wavelet was the last to be there for the element of a number; NO_ROW if that came
+ * before its microthread was unblocked. */
 static uint32_t awaited(const struct core *core, const struct open *open, struct run **runs, int64_t number,
                         cycle taken) {
     for (int k = 0; k < open->inputs; k++) {
@@ -139,14 +155,15 @@ static uint32_t awaited(const struct core *core, const struct open *open, struct
             return open->queue[k];
         }
     }
-    return output_of(core, open);
+    bool is_unblocked = open->shares && unblocked_from(open->pe, open->operation) == taken;
+    return is_unblocked ? NO_ROW : output_of(core, open);
 }
 
 static void count_waits(struct core *core, const struct open *open, struct run **runs, int64_t count, cycle begin,
                         cycle rate) {
     struct waiter who = waiter_of(open);
     cycle each = rate - open->rate;
-    bool is_single = open->inputs == 1 && !open->is_forwarder;
+    bool is_single = open->inputs == 1 && !open->is_forwarder; /* it takes no turns */
     if (is_single && !core->traces) {
         cycle all = begin - open->time + (count - 1) * each;
         if (all > 0) {
@@ -158,7 +175,11 @@ static void count_waits(struct core *core, const struct open *open, struct run *
         cycle until = begin + k * rate, ready = k == 0 ? open->time : until - each;
         if (until > ready) {
             uint32_t place = is_single ? open->queue[0] : awaited(core, open, runs, k, until);
-            note_wait(core, &who, place, ready, until);
+            if (place == NO_ROW) {
+                note_blocked(core, &who, ready, until);
+            } else {
+                note_wait(core, &who, place, ready, until);
+            }
         }
     }
 }

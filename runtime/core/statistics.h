@@ -7,7 +7,7 @@
 #include "machine.h"
 
 struct pe_counts {
-    int64_t idle, background, reached;
+    int64_t idle, background, blocked, reached;
 };
 struct cell_counts {
     uint64_t sent, ignored, taken;
@@ -49,6 +49,7 @@ struct waiter {
     bool is_sync;
     cycle rate;
 };
+void trace_blocked(struct core *core, const struct waiter *who, cycle ready, cycle until);
 void trace_wait(struct core *core, const struct waiter *who, uint32_t place, cycle ready, cycle until);
 void trace_wavelets(struct core *core, const struct pe *pe, uint32_t place, uint32_t count, cycle first, cycle rate);
 

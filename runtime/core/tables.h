@@ -105,6 +105,10 @@ struct start_row {
     uint32_t owner, use;
 };
 
+struct blocked_microthread_row {
+    uint32_t owner, number, where;
+};
+
 struct task_row {
     uint32_t name, where, owner, use, queue;
     int32_t number;
@@ -166,6 +170,7 @@ struct directive_row {
     S(prints, struct print_row)                                                                                        \
     S(starts, struct start_row)                                                                                        \
     S(settings, struct setting_row)                                                                                    \
+    S(blocked_microthreads, struct blocked_microthread_row)                                                            \
     S(tasks, struct task_row)                                                                                          \
     S(queues, struct queue_row)                                                                                        \
     S(fifos, struct fifo_row)                                                                                          \

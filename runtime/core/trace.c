@@ -157,6 +157,14 @@ void trace_wait(struct core *core, const struct waiter *who, uint32_t place, cyc
                           .operation = who->operation, .task = who->task, .where = who->where};
 }
 
+/* Records that an element waits for its microthread to be unblocked. */
+void trace_blocked(struct core *core, const struct waiter *who, cycle ready, cycle until) {
+    struct trace_record record = record_of(who->pe, who->operation, who->task, who->where, ready, OPERATION_WAITED);
+    record.last = until;
+    record.elements = until - ready;
+    note(core, &record);
+}
+
 /* Creation and reading */
 
 void prepare_trace(struct core *core, const struct trace_input *input) {

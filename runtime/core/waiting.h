@@ -24,7 +24,7 @@ struct open {
     uint8_t forwards;     /* it sends what it takes */
     uint8_t is_forwarder; /* it does so by ways that may be full */
     uint8_t keeps;
-    uint8_t shares;                   /* the operations of its class have several priorities */
+    uint8_t shares;                   /* the PEs of its class have datapaths */
     uint8_t header;                   /* of its message is still to come: `count` is the most that there is room for */
     uint8_t polls;                    /* bits of its ends of FIFOs that end it if they have nothing */
     uint8_t polled;                   /* the one that it looks at */

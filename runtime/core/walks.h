@@ -68,7 +68,8 @@ static inline void note_place(const struct core *core, struct descriptor *stream
 static inline void note_shape(const struct core *core, struct descriptor *stream) {
     stream->shape = 0;
     if (stream->type == QUEUE_RUN) {
-        bool shares = core->levels[core->tables.queues[stream->row].owner] != 0;
+        uint32_t owner = core->tables.queues[stream->row].owner;
+        bool shares = core->levels[owner] != 0 || core->blockable[owner] != 0;
         stream->shape = stream->flags == 0 && stream->state == 0 && stream->held == 0 ? PLAIN_RUN + shares : 0;
     } else if (stream->type == MEMORY_WALK && stream->dimensions == 1 && stream->strides[0] == 1 &&
                stream->extents[0] != POINTER_EXTENT && !is_circular(stream)) {

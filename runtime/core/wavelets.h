@@ -115,6 +115,7 @@ struct send {
     cycle done;         /* its end as far as known */
     cycle tail;         /* cycles from when its last wavelet leaves to its end, if it ends behind that */
     cycle unheld;       /* its end if nothing holds it back */
+    cycle blocked;      /* cycles that its elements have waited for its microthread to be unblocked */
     uint8_t settled, is_sync, is_pooled, is_claiming; /* it has used its own claim */
 };
 

@@ -31,7 +31,7 @@ from .model import (
     Fabric,
     HostStream,
 )
-from .priorities import levels_of, main_levels
+from .priorities import blockable_microthreads, levels_of, main_levels
 from .routers import Ends, colors_by_router, routers_of, switched_colors
 from .routes import RAMP, Paths, Routers, trace
 from .ways import Ways
@@ -411,6 +411,7 @@ class _Connector:
             _by_queue(self.unread),
             levels_of(self.tables, self.target),
             main_levels(self.tables, self.target),
+            blockable_microthreads(self.tables, self.target),
         )
 
 

@@ -178,6 +178,9 @@ class Fabric:
     main_levels: Array
     """uint8 [classes] level of the operations for which tasks wait."""
 
+    blockable: Array
+    """uint32 [classes] microthreads that the code of a class, or its start, may block, as bits."""
+
     def units(self, number: int) -> Array:
         """Return the PEs of a class."""
         return self.unit_pes[self.class_first[number] : self.class_first[number + 1]]

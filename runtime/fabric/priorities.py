@@ -1,6 +1,8 @@
-"""Priorities: which levels the operations of each class have that share the datapaths of its PEs.
+"""Priorities: which levels the operations of each class have that share the datapaths of its PEs, and which of its
+microthreads may be blocked.
 
-Those are the operations on queues and FIFOs. Where all of a class have one level, none holds up another.
+Those are the operations on queues and FIFOs. Where all of a class have one level, and it blocks no microthread, nothing
+holds up another.
 """
 
 from __future__ import annotations
@@ -53,6 +55,17 @@ def levels_of(tables: Tables, target: Target) -> Array:
     return np.where(found & (found - np.uint8(1)), found, np.uint8(0)).astype(np.uint8)
 
 
+def blockable_microthreads(tables: Tables, target: Target) -> Array:
+    """Return the microthreads that the code of each class, or its start, may block, as bits, uint32 [classes]."""
+    found = [0] * len(tables["classes"])
+    for owner, number in tables["blocked_microthreads"][["owner", "number"]].tolist():
+        found[owner] |= 1 << number
+    if bool((tables["code"]["op"] == CONTROL_NUMBER["block_microthread"]).any()):
+        finder = _Finder(tables, target)
+        found = [before | finder.blocked_by(number) for number, before in enumerate(found)]
+    return np.array(found, np.uint32)
+
+
 class _Instruction(NamedTuple):
     op: int
     a: int
@@ -72,7 +85,8 @@ class _Finder:
             MAIN_LEVELS | 1 << level if changes else 1 << level for level in main_levels(tables, target).tolist()
         ]
         self._numbers = {
-            name: CONTROL_NUMBER[name] for name in ("descriptor", "read_register", "load_register", "apply")
+            name: CONTROL_NUMBER[name]
+            for name in ("descriptor", "read_register", "load_register", "apply", "block_microthread")
         }
         self._code: dict[int, list[_Instruction]] = {}
         self._is_stream = (tables["descriptors"]["type"] != MEMORY_WALK).tolist()
@@ -86,6 +100,7 @@ class _Finder:
             ["destination", "sources", "microthread", "priority"]
         ].tolist()
         self._slot_kinds: list[int] = tables["slot_kinds"].tolist()
+        self._microthreads = target.microthreads
 
     def of_class(self, number: int) -> int:
         """Return the levels of a class as bits."""
@@ -96,6 +111,20 @@ class _Finder:
         for use in uses:
             levels |= self._of_use(use, in_registers, self._main[number])
         return levels
+
+    def blocked_by(self, number: int) -> int:
+        """Return the microthreads that the code of a class may block, as bits: all where it computes which."""
+        found = 0
+        for use in self._uses(number):
+            body, first = self._of_uses[use]
+            for op, register, _, _ in self._instructions(body):
+                if op != self._numbers["block_microthread"]:
+                    continue
+                if register >= self._of_bodies[body][0]:
+                    return (1 << self._microthreads) - 1
+                microthread = int(self._tables["numbers"][self._rows[first + register]])
+                found |= 1 << microthread if 0 <= microthread < self._microthreads else 0
+        return found
 
     def _uses(self, number: int) -> list[int]:
         tasks, starts = self._tables["tasks"], self._tables["starts"]

@@ -24,7 +24,7 @@ from ..tables.instructions import (
     SCALARS,
     STATIC_DESCRIPTOR,
 )
-from . import configuration
+from . import configuration, microthreads
 from .arithmetic import WIDE, element
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets, kind_name
 from .elements import Operand
@@ -477,6 +477,23 @@ def block(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> Non
 def unblock(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:
     """Unblock a task."""
     pe.tasks[frame.use.slots[a]].unblock(pe.now)
+
+
+def block_microthread(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> bool:
+    """Block a microthread, behind all that happens up to now."""
+    return _change_microthread(machine, pe, frame, a, blocks=True)
+
+
+def unblock_microthread(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> bool:
+    """Unblock a microthread, behind all that happens up to now."""
+    return _change_microthread(machine, pe, frame, a, blocks=False)
+
+
+def _change_microthread(machine: Machine, pe: PE, frame: Frame, a: int, *, blocks: bool) -> bool:
+    if configuration.awaits_order(machine, pe):
+        return True
+    microthreads.change(machine, pe, frame.registers[a], place(frame), blocks=blocks)
+    return False
 
 
 def set_fifo_length(machine: Machine, pe: PE, frame: Frame, a: int, b: int, c: int) -> None:

@@ -50,6 +50,7 @@ from .faults import EpochEnds, Fault, OutOfSteps
 from .fifos import Fifo, Side, places
 from .interpreter import bytes_of, enter, run
 from .messages import Network
+from .microthreads import Gate
 from .multicast import Multicast, Part
 from .order import EPOCH, Kind, Order
 from .pes import PE, Issue, UnitClass
@@ -180,7 +181,7 @@ class Machine:
         room = int(self._stack_rooms[number])
         return UnitClass(
             number, row, words, room, variables, bool(row.flags & CLASS_TRAPS), int(self.fabric.levels[number]),
-            self._settings(number),
+            int(self.fabric.blockable[number]), self._settings(number),
         )  # fmt: skip
 
     def _settings(self, number: int) -> tuple[int, ...]:
@@ -203,7 +204,11 @@ class Machine:
         y, x = divmod(number, self.width)
         pe = PE(number, x, y, unit, cls, memoryview(self.memory[cls.number][unit]))
         pe.settings = list(cls.settings)
-        pe.datapath = Datapath(cls.levels) if cls.levels else None
+        pe.datapath = Datapath(cls.levels) if cls.levels or cls.blockable else None
+        pe.gates = {bit: Gate() for bit in range(cls.blockable.bit_length()) if cls.blockable >> bit & 1}
+        for blocked in self.program["blocked_microthreads"]:
+            if blocked.owner == cls.number:
+                pe.gates[blocked.number].block(blocked.where)
         row = cls.row
         for queue in range(row.queues, row.queues + row.queue_count):
             self._make_queue(pe, queue)

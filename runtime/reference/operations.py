@@ -18,6 +18,7 @@ from .configuration import awaits_order
 from .descriptors import Descriptor, FifoEnd, Held, Walk, Wavelets
 from .elements import Operand, compute, set_to_zero, zeroed_place
 from .endings import settle, signal
+from .microthreads import gate_of
 from .pes import PE, Issue
 from .priorities import HeldSend, may_be_held, note_work, turn_of
 from .races import Flight
@@ -189,6 +190,9 @@ def _send(
     issued = pe.now
     if destination.message:
         _check_message(machine, issue, destination, count)
+    gate = gate_of(issue)
+    if queue.network is not None and gate is not None and gate.is_blocked:
+        machine.fail_of(issue, Code.MESSAGE_BLOCKED, issue.operation.number, issue.settings.microthread or 0)
     begins = issued if issue.is_async else issued + setup
     ending = timing.inject if issue.is_async else 0
     done = begins + rate * count + ending
@@ -201,19 +205,21 @@ def _send(
     for resource in used:
         resource.use(issue.user, issued, done)
     turn = turn_of(machine, issue) if count and queue.network is None else None
-    if turn is not None:
+
+    def read() -> list[int]:
         payload = compute(machine, issue, destination, sources, 0, count, {})
         set_to_zero(issue, destination, sources, 0, count)
+        return payload
+
+    if turn is not None:
         send.waiting = 1
-        HeldSend(send, destination, payload, begins, rate, ending, turn).begin(machine)
+        HeldSend(send, destination, read, count, begins, rate, ending, turn).begin(machine)
     elif count:
         note_work(machine, issue, begins, rate, rate, count)
     if queue.network is not None and (destination.message or destination.control):
         send.waiting = 1
     if count and turn is None:
-        payload = compute(machine, issue, destination, sources, 0, count, {})
-        set_to_zero(issue, destination, sources, 0, count)
-        transmit(machine, issue, destination, payload, begins + timing.inject, rate, last=True, send=send)
+        transmit(machine, issue, destination, read(), begins + timing.inject, rate, last=True, send=send)
         deliver(machine)
     if send.waiting or send.done > done:
         for resource in used:
@@ -225,8 +231,9 @@ def _send(
     if machine.trace is not None and not send.waiting:
         machine.trace.completes(issue, send.done, wavelets)
     if flight is not None and machine.races is not None:
-        # Of what the queue holds, the memory has been read before the wavelets leave.
-        is_held = wavelets <= queue.row.room
+        # Of what the queue holds, the memory has been read before the wavelets leave, unless something blocks the
+        # microthread.
+        is_held = wavelets <= queue.row.room and gate_of(issue) is None
         if is_held or not send.waiting:
             machine.races.end(flight, send.unheld - timing.inject if is_held else send.done)
             send.flight = None

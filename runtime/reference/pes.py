@@ -16,6 +16,7 @@ from .tasks import NEVER, Task
 from .variables import Variables
 
 if TYPE_CHECKING:
+    from .microthreads import Gate
     from .priorities import Datapath
 
 CONTROL_MASK, MAIN_THREAD, LOW_TASKS, HIGH_TASKS = range(len(SETTINGS))
@@ -57,6 +58,8 @@ class UnitClass:
     """True if floating point exceptions may stop its PEs."""
     levels: int
     """Levels of priority that its operations on queues and FIFOs have, as bits; 0 if they are all alike."""
+    blockable: int
+    """Microthreads that its code, or its start, may block, as bits."""
     settings: tuple[int, ...]
     """What the registers of `SETTINGS` hold at the start."""
 
@@ -92,7 +95,9 @@ class PE:
     unmasked: int = 0
     """Floating point exceptions that stop it, as bits."""
     datapath: Datapath | None = None
-    """Its datapath, if its operations have several priorities."""
+    """Its datapath, if its operations have several priorities, or their microthreads may be blocked."""
+    gates: dict[int, Gate] = field(default_factory=dict[int, "Gate"])
+    """Of the microthreads that may be blocked."""
     turn: int = -1
     """The cycle in which its task may use configuration registers."""
     torn_down: int = 0

@@ -7,6 +7,7 @@ is known by then.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from ...targets.model import LEVELS
 from ..fabric.model import UNBOUNDED
 from .descriptors import Wavelets
 from .endings import accept
+from .microthreads import Gate, gate_of
 from .order import Act, Kind
 from .pes import PE, Issue
 from .room import room
@@ -66,6 +68,8 @@ class Turn:
     level: int
     number: int
     """Of the operations of the PE the one that was issued first has the smallest."""
+    gate: Gate | None
+    """That of its microthread, if the program ever blocks it."""
     cycle: int | None = None
     """None while it lacks something besides."""
 
@@ -79,7 +83,7 @@ class Turn:
 
 @dataclass(eq=False, slots=True)
 class Datapath:
-    """The datapath of a PE whose operations have several `levels`, as bits."""
+    """The datapath of a PE whose operations have several `levels`, as bits, or run on microthreads that it blocks."""
 
     levels: int
     works: list[Work] = field(default_factory=list[Work])
@@ -93,12 +97,12 @@ class Datapath:
     looked: int = 0
     """When one of these has looked last; what was done by then is forgotten."""
 
-    def turn(self, level: int, time: int, *, is_async: bool) -> Turn | None:
+    def turn(self, level: int, time: int, gate: Gate | None, *, is_async: bool) -> Turn | None:
         """Return the turns of an operation that is issued at a time; None if nothing can hold it back."""
-        if not self._can_be_held(level, time, is_async=is_async):
+        if gate is None and not self._can_be_held(level, time, is_async=is_async):
             return None
         self.issued += 1
-        return Turn(level, self.issued)
+        return Turn(level, self.issued, gate)
 
     def _can_be_held(self, level: int, time: int, *, is_async: bool) -> bool:
         """Return True if something can hold back an operation that is issued at a time.
@@ -148,11 +152,12 @@ class Datapath:
     def _forget(self, time: int) -> None:
         self.works = [work for work in self.works if work.end > time]
 
-    def free(self, level: int, time: int) -> int:
-        """Return the first cycle, from a time on, in which nothing of a higher level is known to be at work."""
-        time = max(time, self.looked)
+    def free(self, turn: Turn, time: int) -> int:
+        """Return the first cycle, from a time on, in which nothing of a higher level is known to be at work; what is
+        not blocked may then take its turn."""
+        time = max(time, self.looked, 0 if turn.gate is None else turn.gate.unblocked)
         while True:
-            until = max((work.until(time) for work in self.works if work.level > level), default=time)
+            until = max((work.until(time) for work in self.works if work.level > turn.level), default=time)
             if until == time:
                 return time
             time = until
@@ -177,7 +182,15 @@ def turn_of(machine: Machine, issue: Issue) -> Turn | None:
     datapath = issue.pe.datapath
     if datapath is None:
         return None
-    return datapath.turn(level_of(machine, issue), issue.pe.now, is_async=issue.is_async)
+    return datapath.turn(level_of(machine, issue), issue.pe.now, gate_of(issue), is_async=issue.is_async)
+
+
+def is_shut(turn: Turn, look: Callable[[], None]) -> bool:
+    """Return True if the microthread of an operation is blocked; `look` is called when it is unblocked."""
+    if turn.gate is None or not turn.gate.is_blocked:
+        return False
+    turn.gate.waiting[turn] = look
+    return True
 
 
 def may_be_held(machine: Machine, issue: Issue) -> bool:
@@ -192,40 +205,55 @@ def may_be_held(machine: Machine, issue: Issue) -> bool:
 
 @dataclass(eq=False, slots=True)
 class HeldSend:
-    """A send whose elements leave one by one, since operations of higher priority may hold it back.
+    """A send whose elements leave one by one, since operations of higher priority, or a blocked microthread, may hold
+    it back.
 
     It leaves as an operation does that passes on what it receives: a wavelet is sent when there is room for it. It has
-    read its operands when it was issued.
+    read its operands when it was issued, or, if its microthread was blocked then, when that was unblocked.
     """
 
     send: Send
     stream: Wavelets
-    payload: list[int]
+    read: Callable[[], list[int]]
+    """Reads its operands."""
+    count: int
+    """Its elements."""
     time: int
     """When it is ready for the next element."""
     rate: int
     ending: int
     """Cycles from when it has sent its last element to its end."""
     turn: Turn
+    payload: list[int] = field(default_factory=list[int])
+    """What it sends, once it has read that."""
     position: int = 0
     credit: int = 0
     """When there was room for the last wavelet: it does not end before."""
 
     def begin(self, machine: Machine) -> None:
-        """Begin to send."""
-        datapath = self.send.issue.pe.datapath
+        """Begin to send, or have that done when the microthread is unblocked."""
+        datapath, gate = self.send.issue.pe.datapath, self.turn.gate
         assert datapath is not None
         datapath.begin(self.turn.level, self.turn)
+        if gate is not None and gate.is_blocked:
+            gate.beginning.append(self._read)
+        else:
+            self._read()
         self._await_turn(machine)
+
+    def _read(self) -> None:
+        self.payload = self.read()
 
     def _ready(self, machine: Machine) -> int | None:
         """Return the earliest cycle in which it may send its next element; None if there is no room for it."""
+        if is_shut(self.turn, partial(self._await_turn, machine)):
+            return None
         found = room(self.send.queue.paths, UNBOUNDED, [(-UNBOUNDED, 0)], partial(self._await_turn, machine))
         datapath = self.send.issue.pe.datapath
         if not found.count or datapath is None:
             return None
         self.credit = found.first
-        return datapath.free(self.turn.level, max(self.time, found.first - machine.timing.inject))
+        return datapath.free(self.turn, max(self.time, found.first - machine.timing.inject))
 
     def _await_turn(self, machine: Machine) -> None:
         cycle = self._ready(machine)
@@ -244,7 +272,9 @@ class HeldSend:
         datapath.look(cycle)
         elements = self.payload[self.position : self.position + self.stream.lanes]
         self.position += len(elements)
-        is_last = self.position == len(self.payload)
+        is_last = self.position == self.count
+        if self.turn.gate is not None and self.turn.gate.unblocked == cycle:
+            self.send.blocked += cycle - self.time
         note_work(machine, issue, cycle, self.rate, self.rate, len(elements))
         with machine.at_cycle(cycle):
             transmit(machine, issue, self.stream, elements, cycle + machine.timing.inject, self.rate, last=is_last)

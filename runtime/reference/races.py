@@ -27,6 +27,7 @@ from ..tables.format import COMPLETION_ACTIVATES, COMPLETION_UNBLOCKS, NONE, TAS
 from ..unwritten import Unwritten
 from .descriptors import Descriptor, FifoEnd, Walk, Wavelets
 from .elements import Operand, zeroed_place
+from .microthreads import gate_of
 from .pes import PE, Issue
 from .tasks import NEVER, Task
 
@@ -58,8 +59,9 @@ class Flight:
 
     issue: Issue
     ranges: list[Range]
+    """None while its microthread has been blocked since its issue."""
     joins: int
-    """Of its PE when it was issued."""
+    """Of its PE when it was issued, or when its microthread, which was blocked then, was unblocked."""
     registers: frozenset[tuple[int, int]]
     """Its data structure registers: file and number."""
     fills: bool = False
@@ -206,13 +208,15 @@ class Races:
         uses_fabric = receives or isinstance(destination, Wavelets)
         is_async = issue.is_async and uses_fabric
         joins = self._joins[pe.number]
-        if self.unwritten.left[pe.cls.number][pe.unit]:
-            self._note_written(issue, destination, sources, count)
         queues = [source.queue for source in sources if isinstance(source, Wavelets)]
         for queue in queues:
             self._comes_behind(pe, queue)
         flights = [each for each in self._flights.get(pe.number, ()) if not self._is_over(each, pe)]
         self._flights[pe.number] = flights
+        gate = gate_of(issue)
+        begins = not (is_async and gate is not None and gate.is_blocked)
+        if begins and self.unwritten.left[pe.cls.number][pe.unit]:
+            self._note_written(issue, destination, sources, count)
         zeroed = zeroed_place(destination, sources)
         ranges: list[Range] = []
         for place, operand in enumerate((destination, *sources) if count and count != UNBOUNDED else ()):
@@ -223,20 +227,39 @@ class Races:
                 fifo = pe.fifos[operand.fifo]
                 words = frozenset(range(fifo.address, fifo.address + fifo.elements * fifo.width))
                 ranges.append(Range(words, place == 0, is_fifo=True))
-        note = partial(self._machine.finding, pe, Code.USED_IN_FLIGHT, issue.user.where)
-        for flight in flights:
-            for access in ranges:
-                self._meet(flight, access, issue.operation.number, note, pe, is_async=is_async)
+        if begins:
+            self._compare(issue, flights, ranges, is_async=is_async)
         if is_async:
             fills = receives and isinstance(destination, Walk) and bool(ranges)
             how = issue.settings
             alone = fills and bool(queues) and how.activate is how.unblock is None and not how.on_control
-            flights.append(
-                Flight(issue, ranges, joins, frozenset(registers), fills, alone_on=queues[0] if alone else None)
+            made = Flight(
+                issue, ranges if begins else [], joins, frozenset(registers), fills, queues[0] if alone else None
             )
-            return flights[-1]
+            flights.append(made)
+            if gate is not None and not begins:
+                gate.beginning.append(partial(self._begin, made, ranges, destination, sources, count))
+            return made
         self._joins[pe.number] += receives  # its task waits for what comes
         return None
+
+    def _compare(self, issue: Issue, flights: Iterable[Flight], ranges: Sequence[Range], *, is_async: bool) -> None:
+        note = partial(self._machine.finding, issue.pe, Code.USED_IN_FLIGHT, issue.user.where)
+        for flight in flights:
+            for access in ranges:
+                self._meet(flight, access, issue.operation.number, note, issue.pe, is_async=is_async)
+
+    def _begin(
+        self, flight: Flight, ranges: list[Range], destination: Descriptor, sources: Sequence[Operand], count: int
+    ) -> None:
+        """Let an operation begin to use its memory that was issued while its microthread was blocked, which the tasks
+        unblock now."""
+        pe = flight.issue.pe
+        if self.unwritten.left[pe.cls.number][pe.unit]:
+            self._note_written(flight.issue, destination, sources, count)
+        others = [each for each in self._flights[pe.number] if each is not flight]
+        self._compare(flight.issue, others, ranges, is_async=True)
+        flight.ranges, flight.joins = ranges, self._joins[pe.number]
 
     def load(self, pe: PE, register: tuple[int, int], where: int) -> None:
         """Find operations in flight that use a register, by its file and number, which is loaded again."""

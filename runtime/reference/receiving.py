@@ -24,7 +24,7 @@ from .faults import Fault
 from .fifos import Side, places
 from .order import Kind
 from .pes import Issue
-from .priorities import Turn, level_of, note_work, turn_of
+from .priorities import Turn, is_shut, level_of, note_work, turn_of
 from .queues import InputQueue, Run
 from .resources import Resource
 from .room import room, room_at_once
@@ -415,7 +415,8 @@ def _await_turn(machine: Machine, operation: OpenOperation) -> None:
 def _ready(machine: Machine, operation: OpenOperation) -> int | None:
     """Return when an operation can take its next element; None if it lacks something, and goes on when that comes."""
     begin, turn, datapath = operation.time, operation.turn, operation.issue.pe.datapath
-    if operation.has_failed:
+    assert turn is not None
+    if operation.has_failed or is_shut(turn, partial(_await_turn, machine, operation)):
         return None
     for place, side in enumerate(operation.sides):
         if side is None and not operation.has(place):
@@ -426,9 +427,8 @@ def _ready(machine: Machine, operation: OpenOperation) -> int | None:
         return None
     if operation.credits is not None:
         begin = max(begin, operation.credits.first)
-    assert turn is not None
     assert datapath is not None
-    return datapath.free(turn.level, begin)
+    return datapath.free(turn, begin)
 
 
 def _take_turn(machine: Machine, operation: OpenOperation, cycle: int) -> None:

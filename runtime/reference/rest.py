@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..fabric.model import PARTLY_UNREAD, UNBOUNDED
 from ..reports.rest import (
     AT_ROUTER,
+    BLOCKED,
     HEADER,
     HELD,
     IN_TEARDOWN,
@@ -29,6 +30,7 @@ from ..reports.rest import (
 from ..tables.format import NONE
 from .credits import Path
 from .descriptors import Wavelets
+from .microthreads import gate_of
 from .pes import PE, Issue
 from .queues import InputQueue
 from .receiving import OpenOperation
@@ -48,7 +50,7 @@ def rest_of(machine: Machine) -> Rest:
     worms = [worm for network in machine.networks for worm in network.worms]
     colors = machine.switched.values()
     return Rest(
-        _records([*_receives(pes), *_held_back(pes), *_sends(machine, worms)], WAIT),
+        _records([*_receives(pes), *_held_back(pes), *_sends(machine, worms), *_blocked(machine, pes)], WAIT),
         _records(_tasks(pes), TASK),
         _records([*_queued(pes), *_not_handed_over(machine)], QUEUED),
         _records(_partly_unread(pes), WAVELETS),
@@ -126,7 +128,7 @@ def _held_back(pes: Iterable[PE]) -> Iterator[Record]:
                     found[id(operation)] = operation
     for operation in found.values():
         destination = operation.destination
-        if not isinstance(destination, Wavelets):
+        if _is_blocked(operation.issue) or not isinstance(destination, Wavelets):
             continue  # a mistake has ended the run before it took what is there
         count = operation.count - operation.position
         if operation.count == UNBOUNDED:
@@ -148,6 +150,8 @@ def _sends(machine: Machine, worms: list[Worm]) -> Iterator[Record]:
     """Yield the sends that find no room."""
     for send in machine.sends:
         output = send.queue.number
+        if send.queue.network is None and _is_blocked(send.issue):
+            continue
         if send.queue.network is None:
             yield _wait(send.issue, SENDS, output, output, header=False, count=send.count, position=0)
             continue
@@ -156,6 +160,33 @@ def _sends(machine: Machine, worms: list[Worm]) -> Iterator[Record]:
                 yield _wait(
                     send.issue, SENDS_MESSAGE, place, output, header=False, count=len(worm.elements), position=0
                 )
+
+
+def _blocked(machine: Machine, pes: Iterable[PE]) -> Iterator[Record]:
+    """Yield the operations whose microthreads are blocked."""
+    for pe in pes:
+        ends = [side.queue for fifo in pe.fifos.values() for side in (fifo.reading, fifo.writing)]
+        found = {id(each): each for queue in (*pe.inputs.values(), *ends) for each in queue.waiting}
+        for operation in found.values():
+            if _is_blocked(operation.issue):
+                destination = operation.destination
+                output = destination.queue if isinstance(destination, Wavelets) else NONE
+                yield _wait_blocked(operation.issue, output, operation.count, operation.position)
+    for send in machine.sends:
+        if send.queue.network is None and _is_blocked(send.issue):
+            yield _wait_blocked(send.issue, send.queue.number, send.count, 0)
+
+
+def _wait_blocked(issue: Issue, output: int, count: int, position: int) -> Record:
+    gate = gate_of(issue)
+    assert gate is not None
+    assert gate.blocked_at is not None
+    return _wait(issue, BLOCKED, gate.blocked_at, output, header=False, count=count, position=position)
+
+
+def _is_blocked(issue: Issue) -> bool:
+    gate = gate_of(issue)
+    return gate is not None and gate.is_blocked
 
 
 def _tasks(pes: Iterable[PE]) -> Iterator[Record]:

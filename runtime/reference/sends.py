@@ -28,6 +28,8 @@ class Send:
     """Receivers that have not made room yet; the network, for a message."""
     unheld: int = 0
     """When it ends if nothing holds it back."""
+    blocked: int = 0
+    """Cycles that its elements have waited for its microthread to be unblocked."""
     holds_task: bool = False
     """True if its task waits for it."""
     flight: Flight | None = None

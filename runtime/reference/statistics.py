@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..statistics.counts import Counts, Place
 from .descriptors import Wavelets
+from .microthreads import gate_of
 from .pes import PE, Issue
 from .queues import InputQueue, OutputQueue, Run
 from .tasks import Task
@@ -116,6 +117,12 @@ class Statistics:
             self._counts.cells["waited"][cell] += cycles
             self._counts.lines["waited"][issue.user.where] += cycles
 
+    def waits_blocked(self, issue: Issue, ready: int, until: int) -> None:
+        """Note that an element waits for its microthread to be unblocked."""
+        if self._machine.trace is not None:
+            self._machine.trace.waits_blocked(issue, ready, until)
+        self._counts.pes["blocked"][issue.pe.number] += until - ready
+
     def reaches(self, issue: Issue, time: int) -> None:
         """Note how far an operation is that its task waits for."""
         if not issue.is_async:
@@ -139,7 +146,11 @@ class Statistics:
     def sent(self, send: Send) -> None:
         """Note the end of a send, which full ways may have held back."""
         if send.done > send.unheld:
-            self.waits(send.issue, send.queue, send.unheld, send.done)
+            until = min(send.unheld + send.blocked, send.done)
+            if until > send.unheld:
+                self.waits_blocked(send.issue, send.unheld, until)
+            if send.done > until:
+                self.waits(send.issue, send.queue, until, send.done)
             self.reaches(send.issue, send.done)
 
     def leaves(self, pe: PE, queue: OutputQueue, count: int, ignored: int, first: int, rate: int) -> None:
@@ -177,19 +188,25 @@ class Statistics:
         for number in range(count):
             taken = begin + number * rate
             if taken > ready:
-                self.waits(issue, self._awaited(operation, number, taken), ready, taken, operation.rate)
+                awaited = self._awaited(operation, number, taken)
+                if awaited is None:
+                    self.waits_blocked(issue, ready, taken)
+                else:
+                    self.waits(issue, awaited, ready, taken, operation.rate)
             ready = taken + operation.rate
         self.reaches(issue, ready)
         for queue, run, each in zip(operation.queues, runs, lanes, strict=True):
             self.takes(issue.pe, queue, run, -(-count // each), begin, rate * each)
 
-    def _awaited(self, operation: OpenOperation, number: int, taken: int) -> AnyQueue:
-        """Return the queue whose wavelet was the last to be there for the element of a number."""
+    def _awaited(self, operation: OpenOperation, number: int, taken: int) -> AnyQueue | None:
+        """Return the queue whose wavelet was the last to be there for the element of a number; None if that came before
+        its microthread was unblocked."""
         for place, queue in enumerate(operation.queues):
             first, rate = operation.line(place)
             if first + number * rate == taken:
                 return queue
-        return self._held_by(operation)
+        gate = gate_of(operation.issue)
+        return None if gate is not None and gate.unblocked == taken else self._held_by(operation)
 
     def _held_by(self, operation: OpenOperation) -> AnyQueue:
         """Return what an operation waits for that waits for no wavelet: its output queue, or its turn."""

@@ -98,6 +98,10 @@ class Trace:
         self._end_wait(place)
         self._waits[place] = Wait(ready, until, until + rate, until - ready, who)
 
+    def waits_blocked(self, issue: Issue, ready: int, until: int) -> None:
+        """Note that an element waits for its microthread to be unblocked."""
+        self._note(ready, until, until - ready, issue.pe.number, *_who(issue), WAITED)
+
     def leaves(self, pe: PE, queue: int, count: int, first: int, rate: int) -> None:
         """Note that wavelets leave an output queue."""
         self._moves(SENT, (pe.number, queue), count, first, rate)

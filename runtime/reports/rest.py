@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ...diagnostics.records import record
 from ...targets.wavelets import SWITCH_POSITIONS
 
-RECEIVES, SENDS, READS_FIFO, WRITES_FIFO, SENDS_MESSAGE = range(5)
+RECEIVES, SENDS, READS_FIFO, WRITES_FIFO, SENDS_MESSAGE, BLOCKED = range(6)
 """Kinds of waits: for wavelets of an input queue; for room in the queues at the other end of an output queue; for
-elements of a FIFO; for places in it; for a message of a network to leave."""
+elements of a FIFO; for places in it; for a message of a network to leave; for a blocked microthread to be unblocked."""
 
 HELD, HEADER = 1, 2
 """Flags of a wait: its task waits, and not only a microthread; it waits for the header of a message."""
@@ -34,10 +34,11 @@ WAIT: np.dtype[Any] = np.dtype(
 queues has a record for each of them that holds nothing for it.
 
 `task` is the task that has issued it, `settings` the row of `register_loads` that says how it runs, NONE if the
-operation itself does. `row` is the queue or the FIFO, of a message its place in `Rest.messages`; `output` the output
-queue that a RECEIVES or READS_FIFO sends to. Of an operation that is HELD the task goes on in `use`, behind instruction
-`pc` of its body (the `apply`). `count` are the elements of the operation, more than 2^39 if it has no end; of a send
-its wavelets. `position` are those done."""
+operation itself does. `row` is the queue or the FIFO, of a message its place in `Rest.messages`, of a BLOCKED the
+source place where its microthread was blocked; `output` the output queue that a RECEIVES, READS_FIFO or BLOCKED sends
+to. Of an operation that is HELD the task goes on in `use`, behind instruction `pc` of its body (the `apply`). `count`
+are the elements of the operation, more than 2^39 if it has no end; of a send its wavelets. `position` are those
+done."""
 
 TASK: np.dtype[Any] = np.dtype([("pe", "<u4"), ("task", "<u4"), ("blocked", "u1")], align=True)
 """A task of a PE that is active, or a data task or listener with wavelets that wait for it; `blocked` if so."""

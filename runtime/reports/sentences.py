@@ -594,6 +594,22 @@ def _register_unknown(of: Subject) -> str:
     )
 
 
+def _microthread_missing(of: Subject) -> str:
+    number, blocks = of.values[:2]
+    done = "blocked" if blocks else "unblocked"
+    last = of.fabric.target.microthreads - 1
+    return (
+        f"microthread {number} of {of.here} is {done}, which has microthreads 0 to {last}; give @get_ut_id one of these"
+    )
+
+
+def _message_blocked(of: Subject) -> str:
+    return (
+        f"{of.doing} sends a message on microthread {of.values[1]}, which is blocked: messages that wait for that are "
+        "not simulated; send it when the microthread is unblocked"
+    )
+
+
 def _queue_of(of: Subject) -> str:
     return f"{'output' if of.values[1] else 'input'} queue {of.values[0]} of {of.here}"
 
@@ -708,6 +724,8 @@ SENTENCES: dict[Code, Sentence] = {
     Code.FLUSHED_TWICE: _flushed_twice,
     Code.FLUSH_UNHANDLED: _flush_unhandled,
     Code.FILTER_MISSING: _filter_missing,
+    Code.MICROTHREAD_MISSING: _microthread_missing,
+    Code.MESSAGE_BLOCKED: _message_blocked,
     Code.INDEX_OUTSIDE: _index_outside,
     Code.ODD_LOAD: lambda of: _odd_word(of, "this load reads"),
     Code.ODD_STORE: lambda of: _odd_word(of, "this store writes"),

@@ -24,7 +24,7 @@ from .continuations import Continuations, Reached, completions_of, read_by
 from .held_at_switches import closed_switch, full_queues
 from .lost import missing_ramp
 from .places import Names
-from .rest import HEADER, HELD, READS_FIFO, RECEIVES, SENDS_MESSAGE, WRITES_FIFO, Rest
+from .rest import BLOCKED, HEADER, HELD, READS_FIFO, RECEIVES, SENDS_MESSAGE, WRITES_FIFO, Rest
 
 Array: TypeAlias = NDArray[Any]
 
@@ -95,7 +95,7 @@ class _Waits(Names):
             kind, held = int(record["kind"]), bool(record["flags"] & HELD)
             completions = completions_of(self.tables, int(record["operation"]), int(record["settings"]))
             signals_end = bool(completions) and not allow_pending
-            if held or signals_end or (all_of_them and (kind == RECEIVES or kind in _OF_FIFOS)):
+            if held or signals_end or (all_of_them and (kind in (RECEIVES, BLOCKED) or kind in _OF_FIFOS)):
                 yield self._node(record, pes, [] if held else completions)
 
     def _groups(self) -> Iterator[tuple[Any, Array]]:
@@ -107,8 +107,8 @@ class _Waits(Names):
         keys["record"] = records
         keys["record"]["pe"] = 0
         keys["class"] = self.fabric.pe_class[records["pe"]]
-        for row in distinct(records["row"][np.isin(records["kind"], _OF_FIFOS + _OF_MESSAGES, invert=True)]).tolist():
-            mine = (records["row"] == row) & np.isin(records["kind"], _OF_FIFOS + _OF_MESSAGES, invert=True)
+        for row in distinct(records["row"][np.isin(records["kind"], _WITHOUT_QUEUE, invert=True)]).tolist():
+            mine = (records["row"] == row) & np.isin(records["kind"], _WITHOUT_QUEUE, invert=True)
             keys["color"][mine] = self.fabric.colors_of(row)[self.fabric.pe_unit[records["pe"][mine]]]
         raw = np.array([key.tobytes() for key in keys]) if len(keys) < 2 else keys.view(f"V{keys.dtype.itemsize}")
         _, samples, which = np.unique(raw, return_index=True, return_inverse=True)
@@ -142,6 +142,11 @@ class _Waits(Names):
                 queue, missing = int(record["output"]), int(message["elements"])
                 awaited = _MessageEnd(self, message)
                 name = plain(self.queue(queue))
+            case _ if kind == BLOCKED:
+                assert thread is not None
+                queue, name = int(record["output"]), None
+                text = wait_sentences.on_microthread(who, missing, count)
+                awaited = _BlockedMicrothread(thread, self.where(row))
             case _:
                 label, number, color = self.queue(row), self.queue_id(row), self.color_at(row, pe)
                 name = plain(label)
@@ -169,10 +174,10 @@ class _Waits(Names):
                         self._capacity(row, pes),
                     )
                     missing = count
-        if kind not in _OF_FIFOS:
+        if kind not in _OF_FIFOS and queue != NONE:
             color = self.color_at(queue, pe)
             colors = () if color == NOWHERE else (plain(self.color(color)),)
-        is_receive = kind == RECEIVES or kind in _OF_FIFOS
+        is_receive = kind in (RECEIVES, BLOCKED) or kind in _OF_FIFOS
         sends = (int(record["output"]),) if is_receive and record["output"] != NONE else ()
         point = (int(record["use"]), int(record["pc"])) if held else None
 
@@ -255,6 +260,8 @@ class _Waits(Names):
 
 _OF_FIFOS = (READS_FIFO, WRITES_FIFO)
 _OF_MESSAGES = (SENDS_MESSAGE,)
+_WITHOUT_QUEUE = (*_OF_FIFOS, *_OF_MESSAGES, BLOCKED)
+"""Kinds of waits whose `row` is not a queue."""
 
 
 def _order(record: Any) -> tuple[int, int, int]:
@@ -262,6 +269,8 @@ def _order(record: Any) -> tuple[int, int, int]:
     kind, row = int(record["kind"]), int(record["row"])
     if kind == RECEIVES:
         return 2, row, 0
+    if kind == BLOCKED:
+        return 3, int(record["operation"]), int(record["where"])
     return (1, row, kind) if kind in _OF_FIFOS else (0, 0, 0)
 
 
@@ -280,6 +289,27 @@ def reason(names: Names, message: Any) -> str:
     way = "the ramp" if message["port"] == RAMP else f"the way {PORTS[message['port']]}"
     source, target = names.pe(int(message["holder_source"])), names.pe(int(message["holder_target"]))
     return f"{way} at {names.pe(at)} is held by the message from {source} to {target}, and {full}"
+
+
+class _BlockedMicrothread:
+    """A microthread that is blocked, for which its operation waits."""
+
+    waits_for_all = False
+
+    def __init__(self, number: int, where: str | None) -> None:
+        self._number = number
+        self._where = where
+
+    def pairs(self, places: Array) -> Iterator[tuple[Unit, Unit, str]]:
+        """Return no units: it is the PE's own tasks that unblock it."""
+        yield from ()
+
+    def remedy(self, *, held: bool) -> str:
+        return wait_sentences.blocked_microthread(self._number, self._where, "it")
+
+    def explanation(self, places: Array, units: str) -> str | None:
+        """Return what to do."""
+        return wait_sentences.blocked_microthread(self._number, self._where, units)
 
 
 class _InputEnd:

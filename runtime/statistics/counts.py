@@ -19,9 +19,9 @@ from ..tables.format import INPUT
 
 Array: TypeAlias = NDArray[Any]
 
-PE: np.dtype[Any] = np.dtype([("idle", "<i8"), ("background", "<i8"), ("reached", "<i8")])
-"""Cycles of a PE: before tasks; of elements of operations in the background. `reached` is how far the operation is that
-its task waits for."""
+PE: np.dtype[Any] = np.dtype([("idle", "<i8"), ("background", "<i8"), ("blocked", "<i8"), ("reached", "<i8")])
+"""Cycles of a PE: before tasks; of elements of operations in the background; that such elements have waited for their
+microthreads to be unblocked. `reached` is how far the operation is that its task waits for."""
 
 CELL: np.dtype[Any] = np.dtype(
     [("sent", "<u8"), ("ignored", "<u8"), ("taken", "<u8"), ("peak", "<i8"), ("peak_cycle", "<i8"),

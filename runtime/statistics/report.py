@@ -74,6 +74,10 @@ class Link(NamedTuple):
     wavelets: int
 
 
+OF_PES = ("until", "idle", "computing", "waiting", "background", "blocked")
+"""Arrays over PEs."""
+
+
 @record
 class Statistics:
     """What a run has done so far. Arrays over PEs are int64 [height, width], in cycles; 0 where there is no program.
@@ -91,6 +95,8 @@ class Statistics:
     """Tasks that wait for wavelets, or for room to send: `queues` says for which."""
     background: Array
     """Elements of operations in the background, beside all that."""
+    blocked: Array
+    """Waits of such elements for their microthreads to be unblocked."""
     lines: tuple[Line, ...]
     """By cycles computed and waited, most first."""
     queues: tuple[Queue, ...]
@@ -100,9 +106,8 @@ class Statistics:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON has it: PEs as lists of rows, lines, queues and links as objects."""
-        pes = ("until", "idle", "computing", "waiting", "background")
         return {
-            "pes": {name: getattr(self, name).tolist() for name in pes},
+            "pes": {name: getattr(self, name).tolist() for name in OF_PES},
             **{name: [each._asdict() for each in getattr(self, name)] for name in ("lines", "queues", "links")},
         }
 
@@ -120,8 +125,8 @@ def statistics_of(fabric: Fabric, counts: Counts, backlog: Callable[[int, int], 
     names = Names(fabric)
     return Statistics(
         until.reshape(shape).copy(), idle.reshape(shape).copy(), computing.reshape(shape), waiting.reshape(shape),
-        counts.pes["background"].reshape(shape).copy(), _lines(fabric, counts), _queues(names, counts, backlog),
-        _links(names, counts),
+        counts.pes["background"].reshape(shape).copy(), counts.pes["blocked"].reshape(shape).copy(),
+        _lines(fabric, counts), _queues(names, counts, backlog), _links(names, counts),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .report import Link, Queue, Statistics
+from .report import OF_PES, Link, Queue, Statistics
 
 TOP = 10
 """Rows of a short table."""
@@ -41,10 +41,9 @@ def as_csv(found: Statistics) -> str:
     """
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    pes = ("until", "idle", "computing", "waiting", "background")
-    writer.writerow(["pe", "x", "y", *pes])
+    writer.writerow(["pe", "x", "y", *OF_PES])
     for y, x in np.argwhere(found.until + found.background > 0).tolist():
-        writer.writerow(["pe", x, y, *(int(getattr(found, name)[y, x]) for name in pes)])
+        writer.writerow(["pe", x, y, *(int(getattr(found, name)[y, x]) for name in OF_PES)])
     of_kinds: tuple[tuple[str, Sequence[Any]], ...] = (
         ("line", found.lines), ("queue", found.queues), ("link", found.links),
     )  # fmt: skip
@@ -78,13 +77,15 @@ def _pes(found: Statistics, top: int) -> str:
     order = np.argsort(-found.until, axis=None, kind="stable")[:top]
     width = found.until.shape[1]
     rows: list[tuple[str, ...]] = []
+    heads = ["until", "computing", "waiting", "idle", "background"]
+    if found.blocked.any():
+        heads.append("blocked")
     for number in order.tolist():
         y, x = divmod(number, width)
-        values = [int(getattr(found, name)[y, x]) for name in ("until", "computing", "waiting", "idle", "background")]
+        values = [int(getattr(found, name)[y, x]) for name in heads]
         if values[0]:
             rows.append((*map(str, values), f"PE ({x}, {y})"))
-    heads = ("until", "computing", "waiting", "idle", "background", "")
-    return _table("PEs, the latest first", heads, rows, int(np.count_nonzero(found.until)))
+    return _table("PEs, the latest first", (*heads, ""), rows, int(np.count_nonzero(found.until)))
 
 
 def _name(queue: Queue) -> str:

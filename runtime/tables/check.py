@@ -719,6 +719,8 @@ class _Checker:
         self.named("settings", "owner", "classes")
         self.below("settings", "number", len(SETTINGS))
         self.below("settings", "value", WORD_MASK + 1)
+        self.named("blocked_microthreads", "owner", "classes")
+        self.below("blocked_microthreads", "number", self.target.microthreads)
         self.named("starts", "owner", "classes")
         for row, record in enumerate(self.tables["starts"]):
             body = self.run_by("starts", row, int(record["use"]), int(record["owner"]))

@@ -207,6 +207,8 @@ class _Dump:
             yield f"  start use {start['use']}"
         for setting in tables["settings"][tables["settings"]["owner"] == row]:
             yield f"  {SETTINGS[setting['number']]} {setting['value']:#x}"
+        for blocked in tables["blocked_microthreads"][tables["blocked_microthreads"]["owner"] == row]:
+            yield f"  blocked microthread {blocked['number']}"
 
     def channel(self, channel: Any) -> str:
         ends = [self.text(self.tables["classes"][channel[end]]["name"]) for end in ("producer", "consumer")]

@@ -151,6 +151,9 @@ SETTING = _record(("owner", U32), ("number", U32), ("value", U32))
 """What a register of `targets.wavelets.SETTINGS`, by number, holds from the start on on the PEs of a class."""
 """Code that every PE of a class runs at cycle 0, before anything else, at no cost."""
 
+BLOCKED_MICROTHREAD = _record(("owner", U32), ("number", U32), ("where", U32))
+"""A microthread that is blocked at the start on the PEs of a class, and where the program says so."""
+
 # Tasks, queues, FIFOs
 
 TASK = _record(
@@ -276,10 +279,10 @@ SECTIONS: dict[str, np.dtype[Any]] = {
     "uses": USE, "rows": np.dtype(U32), "numbers": np.dtype(I64), "costs": COST, "accesses": ACCESS,
     "access_dims": ACCESS_DIM, "descriptors": DESCRIPTOR, "operations": OPERATION, "register_loads": REGISTER_LOAD,
     "register_reads": REGISTER_READ, "messages": MESSAGE_TEXT, "prints": PRINT, "directives": DIRECTIVE, "traps": TRAP,
-    "starts": START, "settings": SETTING, "tasks": TASK, "queues": QUEUE, "queue_colors": QUEUE_COLOR, "fifos": FIFO,
-    "colors": COLOR, "routes": ROUTE, "switches": SWITCH, "filters": FILTER, "host_streams": HOST_STREAM,
-    "networks": NETWORK, "spaces": SPACE, "channels": CHANNEL, "tiles": TILE, "tile_applies": TILE_APPLY,
-    "tile_prints": TILE_PRINT, "rests": REST, "exports": EXPORT,
+    "starts": START, "settings": SETTING, "blocked_microthreads": BLOCKED_MICROTHREAD, "tasks": TASK, "queues": QUEUE,
+    "queue_colors": QUEUE_COLOR, "fifos": FIFO, "colors": COLOR, "routes": ROUTE, "switches": SWITCH,
+    "filters": FILTER, "host_streams": HOST_STREAM, "networks": NETWORK, "spaces": SPACE, "channels": CHANNEL,
+    "tiles": TILE, "tile_applies": TILE_APPLY, "tile_prints": TILE_PRINT, "rests": REST, "exports": EXPORT,
 }  # fmt: skip
 """Every section and its record. `code_where` has the source place of each instruction."""
 

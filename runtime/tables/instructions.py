@@ -71,6 +71,8 @@ CONTROL = (
     "activate",  # the task of slot a
     "block",
     "unblock",
+    "block_microthread",  # of the number in register a
+    "unblock_microthread",
     "set_fifo_length",  # of the FIFO of slot b, to read (c = 0) or write (c = 1), to register a
     # What a program says and asks of itself
     "assert",  # that register a is not 0, else the message of slot c with register b
@@ -110,7 +112,8 @@ OPERANDS: dict[str, str] = {
     "coordinate": "wx.", "check_divisor": "r..", "load": "wrs", "store": "rrs", "descriptor": "Dd.",
     "set_address": "Mr.", "set_offset": "Mr.", "set_stride": "Mri", "set_extent": "Mri", "advance": "Mr.",
     "resize": "Mr.", "restride": "Mr.", "rebase": "Mr.", "mark": "Mr.", "load_register": "d.s", "read_register": "D.s",
-    "apply": "sw.", "activate": "s..", "block": "s..", "unblock": "s..", "set_fifo_length": "rsx", "assert": "rrs",
+    "apply": "sw.", "activate": "s..", "block": "s..", "unblock": "s..",
+    "block_microthread": "r..", "unblock_microthread": "r..", "set_fifo_length": "rsx", "assert": "rrs",
     "print": "sr.", "directive": "srr", "timestamp": "w..", "set_clock": "..x",
     "set_exception_mask": "r..", "check_exceptions": "s..",
     "fail": "..s", "tile": "Drs", "tile_apply": "s..", "tile_print": "ds.", "tile_get": "wd.", "acquire": "ws.",

@@ -450,15 +450,3 @@ def test_reserved_ids(csl: Csl) -> None:
     text = "task t() void {}\ncomptime { «@bind_local_task(t, @get_local_task_id(30))»; }"
     csl.refuses(text, "id 30, which wse2 reserves for the system")
     csl.refuses(text, "id 30, which wse3 reserves for the system", arch="wse3")
-
-
-STARTED = "comptime {{ @bind_local_task(t, @get_local_task_id(9)); @activate(@get_local_task_id(9)); }}"
-
-
-@pytest.mark.parametrize("where", ["comptime {{ {} }}", f"task t() void {{{{ {{}} }}}} {STARTED}"])
-@pytest.mark.parametrize("name", ["block", "unblock"])
-def test_microthreads_are_not_blocked(csl: Csl, name: str, where: str) -> None:
-    """Microthread IDs, Blocking and Unblocking: an error that says what is not provided."""
-    with pytest.raises(LoomError) as caught:
-        csl.pe(where.format(f"@{name}(@get_ut_id(1));"), "wse3")
-    assert "blocking and unblocking microthreads is not simulated; issue the operation when" in str(caught.value)

@@ -1043,4 +1043,40 @@ class Functions(Extra):
         return lines
 
 
-EXTRAS: tuple[type[Extra], ...] = (Directives, ExceptionMasks, Clocks, Functions)
+@dataclass
+class BlockedMicrothreads(Extra):
+    """Microthreads that are blocked, mostly for a while, and some of them from the start on."""
+
+    def choose(self) -> None:
+        random = self.generator.random
+        self.first = random.sample(range(WSE3.microthreads), random.choice([0, 0, 1, 2]))
+        self.chosen = sorted({*self.first, *random.sample(range(WSE3.microthreads), 2)})
+
+    def members(self) -> list[str]:
+        return [f"flow.blocked_microthread {number}" for number in self.first]
+
+    def change(self, what: str, number: str) -> None:
+        self.generator.emit(f"flow.{what}_microthread {number} : i16")
+
+    def number(self) -> str:
+        generator, random = self.generator, self.generator.random
+        if random.random() < 0.15:  # any of all
+            return generator.masked(generator.value("i16"), WSE3.microthreads)
+        return generator.new("", f"arith.constant {random.choice(self.chosen)} : i16")
+
+    def statement(self) -> None:
+        generator, random = self.generator, self.generator.random
+        number = self.number()
+        if random.random() < 0.4:
+            self.change("unblock", number)
+            return
+        self.change("block", number)
+        for _ in range(random.randint(0, 3)):
+            generator.store()
+        if random.random() < 0.9:
+            self.change("unblock", number)
+
+
+EXTRAS: tuple[type[Extra], ...] = (
+    Directives, ExceptionMasks, Clocks, Functions, BlockedMicrothreads
+)  # fmt: skip

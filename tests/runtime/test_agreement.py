@@ -125,10 +125,9 @@ def test_races_of_random_programs(program: RandomProgram) -> None:
 @pytest.mark.slow
 def test_some_random_programs_race() -> None:
     """What the test above compares is not nothing."""
-    program = random_exchange(Random(6))
-    warnings = outcome(program, Way("core", (("check", True),))).findings
-    for words, count in (("which is asynchronous, ", 1), ("which is asynchronous and unblocks it", 2)):
-        assert len([line for line in warnings if words in line]) == count
+    way = Way("core", (("check", True),))
+    programs = (random_exchange(Random(seed)) for seed in range(60))
+    assert any("which is asynchronous, " in line for program in programs for line in outcome(program, way).findings)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])

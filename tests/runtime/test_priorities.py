@@ -159,6 +159,8 @@ class Simulated:
     """None of a send for which its task waits: if something of higher priority is under way when it is issued."""
     busy: int = -1
     takes: list[int] = field(default_factory=list[int])
+    blocked: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """First and last cycles in which its microthread is blocked."""
 
 
 def simulate(operations: list[Simulated], credits_: list[int], capacity: int, until: int) -> None:
@@ -176,6 +178,8 @@ def simulate(operations: list[Simulated], credits_: list[int], capacity: int, un
             if its.needs_credits and number >= capacity and credits_[number - capacity] > cycle:
                 continue
             if any(other.level > its.level and other.busy > cycle for other in operations):
+                continue
+            if any(first <= cycle <= last for first, last in its.blocked):
                 continue
             its.takes.append(cycle)
             its.busy = its.ready = cycle + its.cost

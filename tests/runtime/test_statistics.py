@@ -217,7 +217,7 @@ def test_a_multicast_in_a_row(executor: str) -> None:
     text = summary(found)
     assert "PE (0, 0) east, color @red" in text and "input in of PE (40, 0), color @red" in text
     rows = as_csv(found).splitlines()
-    assert "link,2,0,ramp,@red,8" in rows and rows[0] == "pe,x,y,until,idle,computing,waiting,background"
+    assert "link,2,0,ramp,@red,8" in rows and rows[0] == "pe,x,y,until,idle,computing,waiting,background,blocked"
 
 
 def test_a_control_wavelet_that_compute_engines_ignore(executor: str) -> None:

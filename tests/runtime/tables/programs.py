@@ -50,8 +50,11 @@ EVERYTHING = """flow.fabric @everything target "wse3" grid 4 by 2 {
       }
       flow.return %r, %s : i16, i16
     }
+    flow.blocked_microthread 3
     flow.func @main(%n: i16, %f: f32) {
       flow.set_exception_mask %n
+      flow.block_microthread %n : i16
+      flow.unblock_microthread %n : i16
       %zero = arith.constant 0 : index
       %one = arith.constant 1 : index
       %end = arith.index_cast %n : i16 to index

@@ -74,6 +74,8 @@ FORGED: list[tuple[str, int, str, Any, str]] = [
     ("descriptors", 0, "dimensions", 5, "row 0 of 'descriptors' has too many dimensions, or none"),
     ("operations", 0, "function", 1000, "'function' of row 0 of 'operations' is not below"),
     ("operations", 0, "microthread", 99, "row 0 of 'operations' has a microthread that the target lacks"),
+    ("blocked_microthreads", 0, "number", 8, "'number' of row 0 of 'blocked_microthreads' is not below 8"),
+    ("blocked_microthreads", 0, "owner", 9, "'owner' of row 0 of 'blocked_microthreads' is not a row of the"),
     ("operations", 0, "activate", 1 << 20, "'activate' of row 0 of 'operations' is not a row of the"),
     ("operations", 0, "destination", 0, "row 0 of 'operations' has no stream as its destination"),
     ("operations", 0, "destination", 0xFFF0, "row 0 of 'operations' has an operand that its body does not"),
