@@ -142,6 +142,9 @@ class Expressions(Control):
         before = self.kinds[token - 1] if token else ""
         if kind == ".":
             name = self.texts[token + 1]
+            if self.kinds[token + 1] == INTEGER:
+                self.report(self.starts[token], self.ends[token + 1], f"a digit comes before the point: '0.{name}'")
+                raise Abandoned
             self.fail(
                 token,
                 f"'.{name}' has nothing on its left; a field is given in '.{{ .{name} = value }}', an enum's element is"
@@ -183,6 +186,10 @@ class Expressions(Control):
                 name = token + 1
                 if kinds[name] != NAME and not (kinds[name] in KEYWORDS and not self.is_on_new_line(name)):
                     self.position = name
+                    if kinds[name - 2] == INTEGER:
+                        number = f"{self.texts[name - 2]}.0"
+                        self.report(start, self.ends[token], f"a digit follows the point: '{number}'")
+                        raise Abandoned
                     self.fail_expected("the name of a field after '.'")
                 self.position = token + 2
                 node = Field(start, self.ends[name], node, self.texts[name], self.starts[name])
