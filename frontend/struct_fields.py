@@ -91,7 +91,8 @@ class Fields:
     def end(self) -> None:
         if self.members:
             name = next(iter(self.members))
-            close = suggestion(f".{name}", [f".{known}" for known in self.known])
+            known = [f".{known}" for known in dict.fromkeys(self.known)]
+            close = suggestion(f".{name}", known) or f"; its fields are: {', '.join(known)}"
             self.ev.fail(self.node, f"{self.what} has no field '.{name}'{close}")
 
 

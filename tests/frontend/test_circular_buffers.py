@@ -145,7 +145,10 @@ REFUSED = {
     # DSD-078
     "a pointer of the run": (".base_address = pointer, .extent = 20, .wraparound = 5", "known at compile time"),
     # DSD-077
-    "a field of others": (".base_address = &buffer, .extent = 20, .stride = 1", "has no field '.stride'"),
+    "a field of others": (
+        ".base_address = &buffer, .extent = 20, .stride = 1",
+        "has no field '.stride'; its fields are: .base_address, .extent, .wraparound",
+    ),
     # DSD-079
     "a negative extent": (".base_address = &buffer, .extent = -1", "an extent of -1 is"),
     "an extent of the run": (
