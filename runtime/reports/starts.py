@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ..distinct import distinct
 from ..fabric.command_words import command_words
-from ..fabric.model import Fabric
-from ..tables.format import ACCESS_POINTER, ACTIVE, NONE, TASK_TYPES
+from ..fabric.model import NOWHERE, UNROUTED, Fabric
+from ..tables.format import ACCESS_POINTER, ACTIVE, INPUT, NONE, TASK_TYPES
 from ..tables.instructions import CONTROL, operation_name
+from .lost import missing_ramp
 from .places import Names
 from .rest import MAX_LOST
 
@@ -94,8 +95,10 @@ def missing_calls(fabric: Fabric, pes: Array, launched: Iterable[int]) -> list[L
     place_of = {int(fabric.tables["tasks"]["owner"][task]): starts.place_of("tasks", task) for task in launched}
     for owner in distinct(classes).tolist():
         if words[owner] >= 0:
-            text, where = starts.calls(owner, 2 * int(words[owner]))
-            lines.append(Line(owner, pes[classes == owner], text, where or place_of.get(owner)))
+            mine = pes[classes == owner]
+            text, where, queues = starts.calls(owner, 2 * int(words[owner]))
+            lines.append(Line(owner, mine, text, where or place_of.get(owner)))
+            lines += starts.unrouted(owner, mine, queues)
     return lines
 
 
@@ -104,9 +107,13 @@ class _Starts(Names):
         super().__init__(fabric)
         self._steps: dict[int, list[_Step]] = {}
 
-    def calls(self, owner: int, address: int) -> tuple[str, str | None]:
-        """Return where tasks of a class call unblock_cmd_stream(), and the first place; it writes to a byte address."""
+    def calls(self, owner: int, address: int) -> tuple[str, str | None, list[int]]:
+        """Return where tasks of a class call unblock_cmd_stream(), the first place, and whose wavelets start them.
+
+        The call writes to a byte address.
+        """
         found: list[str] = []
+        queues: set[int] = set()
         first: str | None = None
         for task in self._tasks(owner):
             places = [
@@ -115,12 +122,32 @@ class _Starts(Names):
             ]  # fmt: skip
             if places:
                 first = first or self.where(places[0])
+                queues.update(self._queues_of(owner, task))
                 found.append(f"in @{self.task(task)}{self._at(places)}, which {self._started_by(owner, task)}")
         if not found:
-            return "nothing in the code calls it", None
+            return "nothing in the code calls it", None, []
         rest = len(found) - MAX_PLACES
         more = f"; and in {rest} more" if rest > 0 else ""
-        return f"the code calls it {'; and '.join(found[:MAX_PLACES])}{more}", first
+        return f"the code calls it {'; and '.join(found[:MAX_PLACES])}{more}", first, sorted(queues)
+
+    def unrouted(self, owner: int, pes: Array, queues: Iterable[int]) -> Iterator[Line]:
+        """Yield that nothing comes to some queues of PEs, for lack of a route."""
+        for queue in queues:
+            flags = self.fabric.flags_of(queue)[self.fabric.pe_unit[pes]]
+            mine = pes[flags & UNROUTED != 0]
+            color = NOWHERE if not len(mine) else self.color_at(queue, int(mine[0]))
+            if color != NOWHERE:
+                name = self.color(color)
+                text = missing_ramp(self, color, int(mine[0])) or f"no route brings color {name} there; add one"
+                yield Line(owner, mine, f"no wavelets come to input queue {self.queue(queue)}: {text}", None)
+
+    def _queues_of(self, owner: int, task: int) -> list[int]:
+        """Return the input queues whose wavelets may start a task."""
+        record, queues = self.tables["tasks"][task], self.tables["queues"]
+        kind = TASK_TYPES[int(record["type"])]
+        if kind in ("control", "listener"):
+            return np.flatnonzero((queues["owner"] == owner) & (queues["direction"] == INPUT)).tolist()
+        return [int(record["queue"])] if kind == "data" and int(record["queue"]) != NONE else []
 
     def _started_by(self, owner: int, task: int) -> str:
         record: Any = self.tables["tasks"][task]

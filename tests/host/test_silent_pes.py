@@ -192,3 +192,18 @@ def test_the_place_of_the_sends(tmp_path: Path) -> None:
         "  the PEs that send to input queue 'c_iq' of PE (1, 0) have finished; they sent too little, or the receiver "
         "expects too much; PE (0, 0) sends to PE (1, 0) at pe.csl:19:5"
     ) in str(caught.value).replace(f"{tmp_path}/", "").splitlines()
+
+
+def test_a_route_that_passes_by(tmp_path: Path) -> None:
+    """The task that would call is started by wavelets, which the route does not lead down the ramp of one PE."""
+    (tmp_path / "layout.csl").write_text(
+        LAYOUT.replace("SWITCHES", "").replace(".tx = .{ RAMP } }", ".tx = .{ EAST } }")
+    )
+    text = PE.replace("SEND", "@mov32(out, 5); @mov32(out, 7);").replace("RECEIVE", "")
+    (tmp_path / "pe.csl").write_text(text.replace("BIND", "if (x == 1) @bind_data_task(took, data);"))
+    with pytest.raises(loomir.Deadlock) as caught:
+        loomir.Simulator(loomir.compile(tmp_path / "layout.csl", target="wse3")).launch("main")
+    assert str(caught.value).replace(f"{tmp_path}/", "").splitlines()[-1] == (
+        "  PE (1, 0): no wavelets come to input queue 'iq': the route of color 'c' at PE (1, 0) (layout.csl:10:3) "
+        "leads to east, not down the ramp; add the ramp to its tx"
+    )
