@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from xdsl.dialects import arith
 from ..csl import syntax
 from . import control, emit, scalars, types
 from .asking import question
+from .blocks import unless_left
 from .comptime_known import reason
 from .conversion import check_addressable, extremes, peer
 from .evaluator import Evaluator
@@ -77,7 +79,12 @@ def _binary(ev: Evaluator, node: syntax.Binary, want: Type | None) -> Value:
         spine.append(spine[-1].left)
     left = ev.expr(spine[-1].left)
     for link in reversed(spine):
-        left = binary(ev, link.operator, left, ev.expr(link.right), link)
+        right = ev.expr(link.right)
+        if link.operator in ("/", "%"):
+            # There is no divisor where a jump has been taken instead.
+            left = unless_left(ev, partial(binary, ev, link.operator, left, right, link), link, left, right)
+        else:
+            left = binary(ev, link.operator, left, right, link)
     return left
 
 
