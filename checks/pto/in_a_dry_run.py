@@ -20,6 +20,7 @@ CODES = (
     "leftover-flag",
     "narrow-tile",
     "outside-tensor",
+    "overlapping-rows",
     "overlapping-tiles",
     "shape-mismatch",
     "split-mismatch",
@@ -37,10 +38,12 @@ def find_in_trace(trace: Trace) -> Iterator[Hazard]:
         if function not in kinds:
             kinds[function] = set() if function is None else _kinds_in(function)
         done = kinds[function]
-        works = done & {"load", "product"} or ("store" in done and done & {"pop", "compute"})
-        if problem.code == "unwritten-tile" and not works:
+        is_outline = problem.code == "unwritten-tile" and not done & {"load", "product"}
+        if is_outline and len(done & {"pop", "compute", "store"}) < 2:
             continue
-        yield Hazard(problem.code, problem.op, problem.message, "warning" if problem.may else "error")
+        # What has all its data from pipes and hands it on may be an outline too.
+        may = problem.may or (is_outline and "store" not in done)
+        yield Hazard(problem.code, problem.op, problem.message, "warning" if may else "error")
 
 
 def _kinds_in(function: FuncOp) -> set[Kind]:

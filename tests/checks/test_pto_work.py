@@ -218,3 +218,56 @@ def test_rows_that_two_blocks_compute_alike(kind: str, races: int) -> None:
     expected = {"elements": np.exp(x), "rows": (x - x.max(1, keepdims=True)) * x[0], "product": 2 * x @ x[:16]}
     if kind in expected:
         np.testing.assert_allclose(result.arrays["out"], expected[kind], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("pitch", "distance", "adds", "found"),
+    [
+        (16, 1, False, 0),
+        (1, 8, False, 0),
+        (32, 2, False, 0),
+        (15, 1, False, 1),
+        (0, 1, False, 1),
+        (0, 1, True, 0),
+        (3, 8, False, 0),
+        (4, 8, False, 1),
+    ],
+)
+def test_rows_over_each_other(pitch: int, distance: int, adds: bool, found: int) -> None:
+    """A store of 8 x 16 elements at so many elements from row to row, and within a row; loads may overlap."""
+    kernel = K("kernel", "vector", [("%x", P), ("%out", P)])
+    tile = kernel.tile(vec(8, 16))
+    for pointer in ("%x", "%out"):
+        shape = f"shape = [{kernel.c(8)}, {kernel.c(16)}], strides = [{kernel.c(pitch)}, {kernel.c(distance)}]"
+        type = "!pto.tensor_view<8x16xf32>"
+        part = kernel.sub(kernel.op(f"pto.make_tensor_view {pointer}, {shape} : {type}", "w"), type, (0, 0), (8, 16))
+        if pointer == "%x":
+            kernel.load(part, tile)
+        else:
+            kernel.store(tile, part)
+    if adds:
+        kernel.lines[-1] += " {atomicType = #pto<atomic_type atomic_add>}"
+    findings = [finding for finding in check(module("a5", kernel)) if finding.code == "overlapping-rows"]
+    assert len(findings) == found
+    for finding in findings:
+        assert f"begin {pitch} elements apart, and the elements of a row are {distance} apart" in finding.message
+        assert finding.severity == "error"
+
+
+@pytest.mark.parametrize("computes", [True, False])
+def test_unwritten_tiles_of_kernels_between_pipes(computes: bool) -> None:
+    """A kernel that pops, computes and pushes is none that only shows its pipes."""
+    cube, kernel = K("cube", "cube", []), K("vec", "vector", [])
+    cube.open(0, 3, 1024, 2, c2v=cube.imp("c", "vec"), v2c=cube.reserve("v", 2048, "mat"))
+    kernel.open(0, 3, 1024, 2, c2v=kernel.reserve("c", 2048, "vec"), v2c=kernel.imp("v", "cube"))
+    cube.push(cube.tile(acc(16, 16)))
+    cube.pop(mat(16, 16))
+    cube.free()
+    entry = kernel.pop(vec(16, 16))
+    tile = kernel.tile(vec(16, 16))
+    kernel.push(tile)
+    if computes:
+        kernel.t1("trelu", entry, tile)
+    kernel.free()
+    found = [finding for finding in check(module("a5", cube, kernel)) if finding.code == "unwritten-tile"]
+    assert [finding.severity for finding in found] == ["warning"] * computes

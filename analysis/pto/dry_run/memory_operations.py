@@ -63,6 +63,9 @@ _WITHOUT_READS = ("tget_scale_addr", "tprefetch")
 _NO_SCRATCH = "no_tmp"
 """The attribute of a merge without a tile for intermediate results, which is the last one otherwise."""
 
+_MAX_COMPARED = 1 << 16
+"""Elements of a part of which it is found out if some have one place."""
+
 _OF_SCALAR_UNIT = frozenset({"tsetval", "tgetval"})
 """Instructions that the scalar unit performs (`getPipe` of PTOAS)."""
 
@@ -271,9 +274,32 @@ class MemoryOperations(CoreState):
             key = None if rows is None else rows.stored(result)
             stored = Access(result.array, self._stored(op, result), True, signature if known else None, atomic, key)
             self.barrier.written.add(result.array)
+            if not atomic:
+                self._check_rows(op, result)
             self._step(op, kind, pipe, (*accesses, stored), extents=extents, size=size)
         elif isinstance(destination.type, TileBufType):
             self.memory.lose()
+
+    def _check_rows(self, op: TileOperation, view: View) -> None:
+        """Report a store of rows, or columns, that have bytes in common."""
+        numbers = [number for number in (*view.extents, *view.strides) if number is not None]
+        if len(view.extents) != 2 or len(numbers) < 2 * len(view.extents):
+            return
+        rows, columns, pitch, distance = numbers
+        one_row = (columns - 1) * abs(distance)
+        if rows * columns > _MAX_COMPARED or (abs(pitch) > one_row and distance) or 0 in (rows, columns):
+            return
+        if len(_places(rows, columns, pitch, distance)) == rows * columns:
+            return
+        self.trace.report(
+            Problem(
+                "overlapping-rows",
+                op,
+                f"{rows} rows of {columns} elements are stored, but they begin {pitch} elements apart, and the "
+                f"elements of a row are {distance} apart, so some are stored over others; correct the strides of the "
+                "tensor",
+            )
+        )
 
     def _rows(self, op: TileOperation) -> Rows | None:
         """Return of which rows those of the result of an operation are made; None if each is made of several rows."""
@@ -534,6 +560,11 @@ def _is_scratch(op: InstructionOp, name: str, place: int) -> bool:
             return name == "srcs" and is_last and op.attribute(_NO_SCRATCH) is None
         case _:
             return False
+
+
+def _places(rows: int, columns: int, pitch: int, distance: int) -> set[int]:
+    """Return where the elements of a part are."""
+    return {row * pitch + column * distance for row in range(rows) for column in range(columns)}
 
 
 def _kind_of(op: TileOperation, result: Any, operands: Sequence[Any]) -> tuple[Kind, HardwarePipe]:
