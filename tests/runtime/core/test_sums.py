@@ -14,10 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from loomir.diagnostics.errors import LoomError
+from loomir.host import machines
 from loomir.runtime.core import library
+from loomir.runtime.findings import finding_of
 
 from ...searches import examples
 from ..agreement import Way, differences, outcome
+from ..flow_modules import parse
 from ..random_programs import RandomProgram
 
 MAX_ADDENDS = 8
@@ -298,3 +302,24 @@ flow.fabric @chain target "wse3" grid 2 by 1 {{
 )  # fmt: skip
 def test_chains_of_tasks_that_only_signal(order: list[int], delays: list[int], rounds: int, extra: str):
     assert disagreements(chain(order, delays, rounds, extra)) == []
+
+
+def limited(program: RandomProgram, executor: str, limit: int) -> tuple[str, object]:
+    """Return how a run of so many steps a PE ends: the sentence, and the finding or the clocks."""
+    machine = machines.load(parse(program.text), executor=executor)
+    machine.launch("main", [0])
+    try:
+        machine.run(limit)
+    except LoomError as error:
+        return str(error), finding_of(machine.executor.engine.error())  # pyright: ignore
+    return "", machine.clocks.tolist()
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0)])
+def test_a_step_limit_stops_a_chain_of_tasks_wherever_it_is(order: tuple[int, ...]):
+    """Each of the tasks of a chain is a step, and the one beyond the last is named."""
+    program = chain(order, [0, 0, 0, 0], 2, "")
+    outcomes = [limited(program, "core", limit) for limit in range(1, 14)]
+    assert outcomes == [limited(program, "reference", limit) for limit in range(1, 14)]
+    named = {name for sentence, _ in outcomes for name in ("@t1", "@t2", "@t3", "@t4") if f"in {name} " in sentence}
+    assert len(named) >= 3 and outcomes[-1][0] == ""
