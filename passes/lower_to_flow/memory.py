@@ -19,10 +19,13 @@ MAX_NAMED_BUFFERS = 8
 """How many buffers the error about full memory names."""
 
 
-def lay_out_buffers(pe: wse.PeOp, target: Target, mistakes: Mistakes) -> tuple[dict[str, int], int]:
+def lay_out_buffers(
+    pe: wse.PeOp, target: Target, mistakes: Mistakes, told: set[tuple[str, str]]
+) -> tuple[dict[str, int], int]:
     """Return the first word of each buffer of a PE program, and how many words it takes in all.
 
-    Mistakes are buffers that overlap, are not aligned, or exceed the memory of a PE; all are at 0 then.
+    Mistakes are buffers that overlap, are not aligned, or exceed the memory of a PE; all are at 0 then. What exceeds it
+    in several PE programs of one file is reported for the first: `told` has the places and numbers of those before.
     """
     buffers = [op for op in pe.body.block.ops if isinstance(op, wse.BufferOp)]
     fifo_buffers = {op.buffer.string_value() for op in pe.body.block.ops if isinstance(op, wse.FifoOp)}
@@ -34,7 +37,12 @@ def lay_out_buffers(pe: wse.PeOp, target: Target, mistakes: Mistakes) -> tuple[d
     layout = None if found else lay_out(allocations, target.memory_bytes // 2)
     if layout is None and (not found or sum(2 * each.words for each in allocations) > target.memory_bytes):
         largest = max(zip(allocations, buffers, strict=True), key=lambda pair: pair[0].words)[1]
-        found.add_independent(refusal(largest, _memory_error(pe, allocations, buffers, target)))
+        of_pe = f"the buffers of @{pe.sym_name.data}"
+        message = _memory_error(allocations, buffers, target)
+        place = location_of(largest)
+        if place is None or (place, message) not in told:
+            told.add((place or "", message))
+            found.add_independent(refusal(largest, f"{of_pe} {message}"))
     with mistakes.going_on():
         found.end()
     if layout is None:
@@ -80,9 +88,8 @@ def _wrongly_fixed(
         before = allocation
 
 
-def _memory_error(
-    pe: wse.PeOp, allocations: Sequence[Allocation], buffers: Sequence[wse.BufferOp], target: Target
-) -> str:
+def _memory_error(allocations: Sequence[Allocation], buffers: Sequence[wse.BufferOp], target: Target) -> str:
+    """Return how many bytes buffers take that exceed the memory of a PE, and which are the largest."""
     used = sum(2 * allocation.words for allocation in allocations)
     pairs = sorted(zip(allocations, buffers, strict=True), key=lambda pair: -pair[0].words)
     listed = ", ".join(f"@{a.name} {2 * a.words:,}{_line_of(op)}" for a, op in pairs[:MAX_NAMED_BUFFERS])
@@ -91,7 +98,7 @@ def _memory_error(
     more = f", {len(largest) - MAX_NAMED_BUFFERS} others {rest:,}" if rest else ""
     padding = "" if used > target.memory_bytes else " with their alignment"
     return (
-        f"the buffers of @{pe.sym_name.data} take {used:,} bytes{padding}, but a PE of {target.name} has "
+        f"take {used:,} bytes{padding}, but a PE of {target.name} has "
         f"{target.memory_bytes:,}: {listed}{more}; make them smaller or spread them over more PEs"
     )
 

@@ -35,6 +35,8 @@ class Shared:
         self.bodies = Bodies(program)
         self.lowered: Variants[tuple[Region, SymbolRefAttr]] = Variants()
         """What each body has become, and the function or task of a class of units that has it."""
+        self.told_memory: set[tuple[str, str]] = set()
+        """Of errors about memory that does not suffice, the places and what they say."""
         self._kept: dict[CodeOperation, set[Register]] = {}
 
     def kept_registers(self, pe: wse.PeOp) -> set[Register]:
@@ -58,6 +60,7 @@ class PeLowering:
         self.pe = pe
         self.target = program.target
         self.mistakes = program.mistakes
+        self.told_memory = program.told_memory
         self.colors = program.colors
         self.bodies = program.bodies
         self.lowered = program.lowered
@@ -71,7 +74,7 @@ class PeLowering:
         """The first word of each buffer, once memory is laid out."""
 
     def lower(self) -> flow.UnitsOp:
-        self.addresses, words = lay_out_buffers(self.pe, self.target, self.mistakes)
+        self.addresses, words = lay_out_buffers(self.pe, self.target, self.mistakes, self.told_memory)
         tasks = number_tasks(self.pe, self.target, self.colors, self.mistakes)
         main_thread = None if self.pe.main_thread is None else self.pe.main_thread.data
         units = flow.UnitsOp(self.pe.sym_name.data, self.pe.placement.data, words, main_thread=main_thread)

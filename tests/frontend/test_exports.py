@@ -235,6 +235,26 @@ def test_memory_that_does_not_fit(csl: Csl) -> None:
     )
 
 
+@pytest.mark.parametrize(("bytes_more", "count"), [("0", 1), ("4 * x", 2)])
+def test_too_much_memory_in_several_programs(csl: Csl, bytes_more: str, count: int) -> None:
+    """Memory that does not suffice is one error for PE programs of a file that take the same, else one for each."""
+    text = f"""
+    param x: u16;
+    var big = @zeros([50000 + {bytes_more}]i8);
+    var out: f32 = if (x == 0) 1.0 else 2.0;
+    task t() void {{ if (x == 0) {{ big[0] = 1; out = 4.0; }} else {{ big[1] = 2; out = 3.0; }} }}
+    comptime {{ @bind_local_task(t, @get_local_task_id(9 + x)); }}
+    """
+    layout = (
+        'layout { @set_rectangle(2, 1); for (@range(u16, 2)) |x| { @set_tile_code(x, 0, "pe.csl", .{ .x = x }); } }'
+    )
+    with pytest.raises(LoomError) as caught:
+        loomir.compile(csl.unverified(layout, text, "wse2").module)
+    lines = [line for line in str(caught.value).splitlines() if "error: the buffers of @pe" in line]
+    assert len(lines) == count, caught.value
+    assert all("pe.csl:3:5: error: " in line and "but a PE of wse2 has 49,152" in line for line in lines)
+
+
 @pytest.mark.parametrize(("kind", "dtype"), [("u64", "<u8"), ("i64", "<i8")])
 def test_pointers_to_integers_of_64_bits(csl: Csl, kind: str, dtype: str) -> None:
     """The host sees their words, the low one first."""
