@@ -1,6 +1,8 @@
 /* The code of a use, prepared for the interpreter: every instruction has with it what it is applied to. */
 #include "code.h"
 
+#include "scalar_table.h"
+
 static struct instruction *code_of(const struct core *core, const struct use *use) {
     return core->code + (use->code - core->code);
 }
@@ -149,6 +151,45 @@ void join_instructions(struct core *core) {
                 instruction->op = I_place;
                 instruction->b = instruction[1].b;
                 instruction->slot.placing = placing++;
+            }
+        }
+    }
+}
+
+#define NUMBER(number, name) SCALAR_##name = number,
+enum { SCALARS(NUMBER, NUMBER, NUMBER) };
+#undef NUMBER
+
+/* Has the last instruction before the end of a trip do what follows it: a tick, and the test of the loop. */
+static void join_trip(struct instruction *step) {
+    const struct instruction *jump = step + 1;
+    cycle price = 0;
+    if (jump->op == I_tick) {
+        price = jump->slot.price;
+        jump++;
+    }
+    if (step->a == step->b && price >= 0 && price <= UINT16_MAX && jump->op == I_jump &&
+        jump->slot.target->op == I_timed_test) {
+        step->op = I_next_trip;
+        step->b = (uint16_t)price;
+        step->slot.target = jump->slot.target;
+    }
+}
+
+/* Has the tests of loops do the ticks behind them, and the ends of trips the tests. Nothing looks at the code behind it:
+ * jumps and what they lead to are no longer all there is of a loop. */
+void join_loops(struct core *core) {
+    for (uint64_t u = 0; u < core->tables.uses_count; u++) {
+        const struct use *use = &core->uses[u];
+        struct instruction *code = code_of(core, use);
+        for (uint32_t k = 0; k + 1 < use->body->length; k++) {
+            if (code[k].op == I_for_test && code[k + 1].op == I_tick) {
+                code[k].op = I_timed_test;
+            }
+        }
+        for (uint32_t k = 0; k + 2 < use->body->length; k++) {
+            if (code[k].op == SCALAR_addi_index) {
+                join_trip(&code[k]);
             }
         }
     }

@@ -10,6 +10,7 @@ void prepare_code(const struct core *core, bool counts, const struct use *use, c
 uint32_t prepare_signals(struct use *use, struct signal *signals);
 void choose_short_ways(struct core *core);
 void join_instructions(struct core *core);
+void join_loops(struct core *core);
 
 /* Returns the register that gets whether an operation has not been stopped, or NO_REGISTER. */
 static inline uint16_t result_of(const struct instruction *applied) {

@@ -17,12 +17,13 @@
 
 /* A tick that is counted; loads and stores of elements whose address is known, and those that races are looked for at;
  * operations by the short way that they may take. What stands for several instructions, which are left where they are: a
- * branch with the ticks behind it, a descriptor with its offset, and operations that add to one destination. Operations
- * that take what registers hold where it is, and what is left of the reads before them */
+ * branch with the ticks behind it, the test of a loop with the tick behind it, the end of a trip with that test, a
+ * descriptor with its offset, and operations that add to one destination. Operations that take what registers hold where
+ * it is, and what is left of the reads before them */
 #define PREPARED(I) I(counted_tick) I(load_i16) I(load_i32) I(load_16) I(load_32) I(store_16) I(store_32) \
     I(checked_load) I(checked_store) I(checked_load_i16) I(checked_load_i32) I(checked_load_16) I(checked_load_32)     \
     I(checked_store_16) I(checked_store_32) I(compute) I(send_move) I(receive_move) I(timed_branch) I(place) I(sum)    \
-    I(check_register) I(compute_held)
+    I(check_register) I(compute_held) I(timed_test) I(next_trip)
 
 enum {
 #define NUMBER(name) I_##name,

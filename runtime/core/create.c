@@ -549,6 +549,7 @@ static void prepare(struct core *core, const struct core_input *input) {
     prepare_sums(core);
     prepare_clocks(core);
     prepare_held(core);
+    join_loops(core);
     prepare_settings(core, input);
     if (core->races != NULL) {
         prepare_unwritten(core, input->unwritten);

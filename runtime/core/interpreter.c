@@ -387,6 +387,21 @@ next:
             ip = ip->slot.target;
         }
         NEXT;
+    CASE(next_trip):
+        r[ip->a] = addi_index(r[ip->a], r[ip->c]);
+        now += ip->b;
+        ip = ip->slot.target;
+        goto tests_trip;
+    CASE(timed_test):
+    tests_trip:
+        if (r[ip->a] < r[ip->a + 1]) {
+            COUNT_STEP(ip + 1);
+            now += ip->slot.price;
+            ip++;
+        } else {
+            ip = ip->slot.target;
+        }
+        NEXT;
     CASE(call): {
         if (now > until) {
             NEXT_EPOCH;

@@ -62,6 +62,7 @@ struct application {
     ptrdiff_t steps[MAX_OPERANDS];   /* bytes from an element to the next then; 0 of a number */
     struct {
         uint32_t at[MAX_OPERANDS], count; /* where they begin in the memory of the PE, in bytes, and their elements */
+        uint32_t bytes;                   /* of each operand */
         cycle cycles;
     } fixed; /* operands at places that the code names */
     /* Of a move from or to a queue that the code names: the queue, its place and that of the microthread among the

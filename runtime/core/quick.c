@@ -29,7 +29,7 @@ static bool is_queue(const struct use *use, uint16_t named) {
 }
 
 static short_way walks, one_source, two_sources, source_and_number, three_sources, two_sources_and_number;
-static short_way fixed_source, fixed_sources, fixed_source_and_number, fixed_three_sources, fixed_sources_and_number;
+static short_way fixed_move, fixed_source, fixed_sources, fixed_source_and_number, fixed_three_sources, fixed_sources_and_number;
 
 /* Notes where the operands of an operation begin if the code says it, and returns true if their elements are side by
  * side, and those of different operands apart. */
@@ -49,6 +49,7 @@ static bool note_fixed(struct application *application, const struct operation *
         at[k] = (uint8_t *)(uintptr_t)application->fixed.at[k];
     }
     application->fixed.count = count;
+    application->fixed.bytes = count * 2 * application->plain[0];
     application->fixed.cycles = price_times(&operation->plain, count);
     return count > 0 && are_apart(at, vectors, (uint64_t)count * 2 * application->plain[0]);
 }
@@ -61,7 +62,8 @@ static short_way *compute_way(struct application *application, const struct oper
     }
     bool has_number = application->is_number[operation->sources];
     if (note_fixed(application, operation, operation->sources - has_number)) {
-        return operation->sources == 1   ? fixed_source
+        return operation->kernel->is_move ? fixed_move
+               : operation->sources == 1 ? fixed_source
                : operation->sources == 2 ? (has_number ? fixed_source_and_number : fixed_sources)
                                          : (has_number ? fixed_sources_and_number : fixed_three_sources);
     }
@@ -632,6 +634,16 @@ static cycle walks(const struct core *core, const struct pe *pe, const struct ap
         application->operation->kernel->row(at, application->steps, application->fixed.count);                         \
         return core->timing.memory_setup + application->fixed.cycles;                                                  \
     }
+/* A move between such places that share no byte, or are one */
+static cycle fixed_move(const struct core *core, const struct pe *pe, const struct application *application,
+                        int64_t *registers) {
+    (void)registers;
+    if (core->is_observed) {
+        return -1;
+    }
+    memmove(pe->memory + application->fixed.at[0], pe->memory + application->fixed.at[1], application->fixed.bytes);
+    return core->timing.memory_setup + application->fixed.cycles;
+}
 FIXED_WAY(fixed_source, 1, false)
 FIXED_WAY(fixed_sources, 2, false)
 FIXED_WAY(fixed_source_and_number, 2, true)
