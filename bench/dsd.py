@@ -204,8 +204,13 @@ def dsd_of(array: str, access: str, count: int) -> str:
     return f"@get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{{count}}} -> {array}[{'2 * ' * (access == 'strided')}i] }})"
 
 
-def simulator(case: Case, width: int, height: int, count: int, rounds: int, *, check: bool = False) -> loomir.Simulator:
-    """Return a simulator of the program that runs an operation `rounds` times; with `check` it looks for races."""
+def simulator(
+    case: Case, width: int, height: int, count: int, rounds: int, *, check: bool = False, main: str = ""
+) -> loomir.Simulator:
+    """Return a simulator of the program that runs an operation `rounds` times; with `check` it looks for races.
+
+    `main` is code of a PE instead of what runs the operations, with `STATEMENTS` where they are.
+    """
     shape = ", ".join(map(str, shape_of(case.access, count)))
     names = "abc"[: min(case.sources, 2)] + "o"
     lines: list[str] = []
@@ -248,7 +253,7 @@ def simulator(case: Case, width: int, height: int, count: int, rounds: int, *, c
     texts = {
         "layout.csl": LAYOUT.replace("WIDTH", str(width)).replace("HEIGHT", str(height))
         .replace("EXPORTS", "\n  ".join(exports)),
-        "pe.csl": PE.replace("MAIN", IN_TASKS if case.access == "fabric" else IN_LOOP)
+        "pe.csl": PE.replace("MAIN", main or (IN_TASKS if case.access == "fabric" else IN_LOOP))
         .replace("COUNT", str(count)).replace("ROUNDS", str(rounds)).replace("BUFFERS", "\n".join(lines))
         .replace("STATEMENTS", statements).replace("LOADS", "\n  ".join(loads)),
     }  # fmt: skip

@@ -33,6 +33,38 @@ OPERATIONS = ("fmovs contiguous (f32)", "fadds strided (f32)", "fadds 4-D (f32)"
 """Cases of `dsd.py`."""
 
 
+IN_FLIGHT = """
+const done_id = @get_local_task_id(10);
+var filled = @zeros([COUNT]f32);
+const filled_dsd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{COUNT} -> filled[i] });
+task done() void {}
+fn main() void {
+  @fmovs(filled_dsd, in, .{ .async = true, .activate = done_id });
+  for (@range(i16, ROUNDS)) |round| {
+    STATEMENTS
+  }
+  @fmovs(out, o_dsd);
+}
+comptime { @bind_local_task(done, done_id); }
+"""
+"""A receive of other memory waits until all operations have run."""
+
+BESIDE_HOLES = """
+var held: [2 * COUNT]f32;
+const held_dsd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{COUNT} -> held[2 * i] });
+var offset: i16 = 0;
+fn main() void {
+  @fmovs(held_dsd, a_dsd);
+  for (@range(i16, ROUNDS)) |round| {
+    const walk = @increment_dsd_offset(held_dsd, offset, f32);
+    @fadds(walk, walk, b_dsd);
+  }
+  @fmovs(o_dsd, held_dsd);
+}
+"""
+"""A walk over every second element of an array, from where a variable says; nothing ever writes those between."""
+
+
 class Program(NamedTuple):
     """A program, and how it is launched."""
 
@@ -60,13 +92,23 @@ def stencil(side: int, iterations: int) -> Program:
     return Program(f"stencil, {side} x {side} PEs, an iteration", make, "main", (iterations,), iterations)
 
 
-def operation(case: dsd.Case, rounds: int) -> Program:
-    """Return an operation on 10 x 10 PEs."""
+def operation(case: dsd.Case, rounds: int, main: str = "", how: str = "") -> Program:
+    """Return an operation on 10 x 10 PEs; `main` is code that runs it in another way, and `how` says in which."""
 
     def make(check: bool) -> loomir.Simulator:
-        return dsd.simulator(case, 10, 10, ELEMENTS, rounds, check=check)
+        simulator = dsd.simulator(case, 10, 10, ELEMENTS, rounds, check=check, main=main)
+        if main:
+            for name in "ab":
+                values = simulator.get(name)
+                simulator.set(name, np.ones(values.shape, values.dtype))
+        return simulator
 
-    return Program(f"{case.name}, 10 x 10 PEs, {ELEMENTS} elements", make, "main", (), rounds)
+    return Program(f"{case.name}{how}, 10 x 10 PEs, {ELEMENTS} elements", make, "main", (), rounds)
+
+
+def case_of(name: str) -> dsd.Case:
+    """Return a case of `dsd.py`."""
+    return next(case for case in dsd.CASES if case.name == name)
 
 
 def game(side: int, generations: int) -> Program:
@@ -110,6 +152,9 @@ def programs() -> list[Program]:
         stencil(4, 1000),
         stencil(32, 20),
         *(operation(case, 500) for case in dsd.CASES if case.name in OPERATIONS),
+        operation(case_of("fadds circular (f32)"), 500, IN_FLIGHT, " beside a receive"),
+        operation(case_of("fadds strided (f32)"), 500, IN_FLIGHT, " beside a receive"),
+        operation(case_of("fadds strided (f32)"), 500, BESIDE_HOLES, " at an offset beside holes"),
         game(32, 20),
         pairs(16),
         scalars(1, 1000, "loop", 100_000),

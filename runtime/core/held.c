@@ -176,18 +176,28 @@ static inline __attribute__((always_inline)) void find_operands(const struct pe 
     }
 }
 
-static inline bool has_to_read(const struct core *core, const struct pe *pe) {
-    return core->is_observed || (core->races != NULL && has_to_look(core, pe));
+/* Returns whether an operation has to be looked at by what observes a run or looks for races. */
+static inline bool has_to_read(const struct core *core, const struct pe *pe, const struct held *held,
+                               const struct operands *operands) {
+    if (core->is_observed || core->races == NULL || !has_to_look(core, pe)) {
+        return core->is_observed;
+    }
+    const struct application *application = held->application;
+    const struct descriptor *streams[MAX_OPERANDS];
+    for (int k = 0; k <= application->operation->sources; k++) {
+        streams[k] = application->is_number[k] ? NULL : operands->streams[k];
+    }
+    return *races_of(core, pe)->left > 0 || may_meet_any(core, pe, streams, application->operation->sources);
 }
 
 /* Computes an operation on what registers hold, and on other operands. */
 static __attribute__((noinline)) cycle in_any(const struct core *core, const struct pe *pe, const struct held *held, int64_t *registers) {
-    if (has_to_read(core, pe)) {
-        return -1;
-    }
     const struct application *application = held->application;
     struct operands operands;
     find_operands(pe, held, registers, application->operation->sources, &operands);
+    if (has_to_read(core, pe, held, &operands)) {
+        return -1;
+    }
     for (int k = 0; k <= application->operation->sources; k++) {
         operands.streams[k] = application->is_number[k] ? NULL : operands.streams[k];
     }
@@ -196,11 +206,11 @@ static __attribute__((noinline)) cycle in_any(const struct core *core, const str
 
 #define HELD_WAY(name, sources, has_number)                                                                            \
     static cycle name(const struct core *core, const struct pe *pe, const struct held *held, int64_t *registers) {     \
-        if (has_to_read(core, pe)) {                                                                                   \
-            return -1;                                                                                                 \
-        }                                                                                                              \
         struct operands operands;                                                                                      \
         find_operands(pe, held, registers, sources, &operands);                                                        \
+        if (has_to_read(core, pe, held, &operands)) {                                                                  \
+            return -1;                                                                                                 \
+        }                                                                                                              \
         cycle taken = compute_alike(core, pe, held->application, &operands, sources, has_number);                      \
         return taken >= 0 ? taken : in_any(core, pe, held, registers);                                                 \
     }

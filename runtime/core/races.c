@@ -108,6 +108,18 @@ static inline bool is_line(const struct descriptor *walk) {
     return walk->dimensions == 1 && walk->strides[0] == 1 && !is_circular(walk);
 }
 
+/* Finds between which words all of a walk is, and returns true, if that follows from what is noted of its descriptor. */
+static inline bool find_bounds(const struct descriptor *walk, int32_t *low, int32_t *high) {
+    const uint8_t plain = walk->plain | walk->loaded; /* one of both is 0 */
+    if (plain == 0 || plain == PLAIN_RUN || plain == PLAIN_SHARED_RUN) {
+        return false;
+    }
+    const bool is_side_by_side = plain <= PLAIN_WORDS;
+    *low = walk->address + (is_side_by_side ? 0 : walk->lowest);
+    *high = walk->address + (is_side_by_side ? walk->extents[0] * plain : walk->highest + (int32_t)width_of(walk));
+    return true;
+}
+
 /* Finds between which words, from its address, the first elements of a walk are. */
 static void find_reach(const struct descriptor *walk, int64_t count, int64_t *low, int64_t *high) {
     int64_t width = width_of(walk), lowest = 0, highest = 0;
@@ -410,17 +422,61 @@ static int64_t distinct(const struct descriptor *walk, int64_t count) {
     return count < whole ? count : whole;
 }
 
+/* Returns whether all words are written of elements of one or two words, `step` words apart; `at` is the byte of the first
+ * word. */
+static bool are_written(const uint8_t *at, int64_t step, int64_t elements, int64_t width) {
+    static const uint8_t halves[8] = {1, 0, 1, 0, 1, 0, 1, 0}, words[8] = {1, 1, 0, 0, 1, 1, 0, 0};
+    uint64_t found = 0, mask;
+    int64_t k = 0;
+    if (step == 2 * width) {
+        /* Eight bytes at a time, but for the last: what is behind the last element is no part of this. */
+        int64_t pieces = (elements - 1) >> (3 - width);
+        for (int64_t n = 0; n < pieces; n++) {
+            uint64_t bytes;
+            memcpy(&bytes, at + 8 * n, sizeof bytes);
+            found |= bytes;
+        }
+        memcpy(&mask, width == 1 ? halves : words, sizeof mask);
+        found &= mask;
+        k = pieces << (3 - width);
+    }
+    uint64_t other = 0;
+    const uint8_t *last = at + width - 1;
+    for (; k + 2 <= elements; k += 2) {
+        found |= (uint64_t)at[k * step] | last[k * step];
+        other |= (uint64_t)at[(k + 1) * step] | last[(k + 1) * step];
+    }
+    if (k < elements) {
+        found |= (uint64_t)at[k * step] | last[k * step];
+    }
+    return (found | other) == 0;
+}
+
+/* Returns whether all words of the first elements of a walk are written, as far as that is quickly seen. */
+static bool is_seen_written(const struct pe_races *here, const struct descriptor *walk, int64_t elements, int64_t width) {
+    int64_t low, high;
+    if (is_circular(walk) || walk->dimensions > 1) {
+        find_reach(walk, elements, &low, &high);
+        return first_unwritten(here, walk->address + low, walk->address + high) < 0;
+    }
+    const int64_t step = walk->strides[0] * width, reach = (elements - 1) * step;
+    low = walk->address + (reach < 0 ? reach : 0);
+    high = walk->address + (reach < 0 ? 0 : reach) + width;
+    if (low >= here->last_word || high <= here->first_word) {
+        return true;
+    }
+    return low >= here->first_word && high <= here->last_word
+               ? are_written(here->unwritten + (walk->address - here->first_word), step, elements, width)
+               : first_unwritten(here, low, high) < 0;
+}
+
 /* Returns the lowest word of a walk that nothing has written, or -1; or, with `writes`, notes that it is written. */
 static int64_t walk_unwritten(struct pe_races *here, const struct descriptor *walk, int64_t count, bool writes) {
     int64_t width = width_of(walk), lowest = -1;
     int64_t elements = distinct(walk, count);
     int64_t pieces = is_line(walk) && elements > 0 ? 1 : elements, length = is_line(walk) ? elements * width : width;
-    if (pieces > 1) {
-        int64_t low, high;
-        find_reach(walk, count, &low, &high);
-        if (first_unwritten(here, walk->address + low, walk->address + high) < 0) {
-            return -1;
-        }
+    if (pieces > 1 && is_seen_written(here, walk, elements, width)) {
+        return -1;
     }
     for (int64_t k = 0; k < pieces; k++) {
         int64_t low = walk->address + (k == 0 && !is_circular(walk) ? 0 : walk_offset(walk, k) * width);
@@ -454,9 +510,13 @@ static bool check_unwritten(struct core *core, struct pe *pe, const struct opera
         return true;
     }
     int64_t word = -1;
+    bool in_place = false;
+    int32_t low, high;
     for (int k = 1; k <= operation->sources && !operation->on_control && word < 0; k++) {
-        if (streams[k] != NULL && streams[k]->type == MEMORY_WALK) {
+        if (streams[k] != NULL && streams[k]->type == MEMORY_WALK &&
+            !(find_bounds(streams[k], &low, &high) && (low >= here->last_word || high <= here->first_word))) {
             word = walk_unwritten(here, streams[k], count, false);
+            in_place |= streams[k] == streams[0];
             if (word >= 0) {
                 uint32_t code = is_same_walk(streams[k], streams[0]) ? SUMS_UNWRITTEN : READS_UNWRITTEN;
                 struct late late = {.time = now, .code = code, .task = task, .where = where,
@@ -465,7 +525,7 @@ static bool check_unwritten(struct core *core, struct pe *pe, const struct opera
             }
         }
     }
-    if (streams[0] != NULL && streams[0]->type == MEMORY_WALK && !operation->drops_data) {
+    if (streams[0] != NULL && streams[0]->type == MEMORY_WALK && !operation->drops_data && (word >= 0 || !in_place)) {
         walk_unwritten(here, streams[0], count, true);
     }
     return word < 0;
@@ -832,20 +892,11 @@ void check_quick(struct core *core, struct pe *pe, const struct application *app
     }
 }
 
-/* Returns true if an operation in memory may touch words of one in flight, one of which writes. */
-static bool may_meet_any(const struct pe_races *here, const struct application *application, int64_t *registers) {
-    for (int k = 0; k <= application->operation->sources; k++) {
-        const struct descriptor *stream = (const struct descriptor *)(void *)operand_at(application, registers, k);
-        if (application->is_number[k]) {
-            continue;
-        }
-        if (stream->plain == 0 || stream->plain == PLAIN_RUN || stream->plain == PLAIN_SHARED_RUN) {
-            return true; /* where it is does not follow from the descriptor alone */
-        }
-        bool is_line = stream->plain <= PLAIN_WORDS;
-        int32_t low = stream->address + (is_line ? 0 : stream->lowest);
-        int32_t behind = is_line ? stream->extents[0] * stream->plain : stream->highest + (int32_t)width_of(stream);
-        if (may_meet(here, low, stream->address + behind, k == 0)) {
+bool may_meet_any(const struct core *core, const struct pe *pe, const struct descriptor *const streams[], int sources) {
+    const struct pe_races *here = races_of(core, pe);
+    for (int k = 0; k <= sources; k++) {
+        int32_t low, high;
+        if (streams[k] != NULL && (!find_bounds(streams[k], &low, &high) || may_meet(here, low, high, k == 0))) {
             return true;
         }
     }
@@ -858,8 +909,20 @@ void check_computed(struct core *core, struct pe *pe, const struct application *
     struct pe_races *here = races_of(core, pe);
     const uint32_t number = (uint32_t)(application - core->applications);
     bool is_known = *here->left == 0 || *seen_at(here, number) == number + 1;
-    if (!is_known || may_meet_any(here, application, registers)) {
+    const struct descriptor *streams[MAX_OPERANDS];
+    int64_t count = INT64_MAX;
+    for (int k = 0; k <= application->operation->sources; k++) {
+        const struct descriptor *stream = streams[k] =
+            application->is_number[k] ? NULL : (const struct descriptor *)(void *)operand_at(application, registers, k);
+        if (stream != NULL && !is_known) {
+            int64_t length = stream->dimensions == 1 && !is_circular(stream) ? stream->extents[0] : walk_count(stream);
+            count = length < count ? length : count;
+        }
+    }
+    if (here->count > 0 && may_meet_any(core, pe, streams, application->operation->sources)) {
         check_quick(core, pe, application, registers, where, now, DONE_NOW);
+    } else if (!is_known) {
+        check_unwritten_of(core, pe, application, streams, where, now, count);
     }
 }
 

@@ -143,6 +143,35 @@ def test_what_has_been_written_is_read(
     assert told(csl, capsys, monkeypatch, main, arch)[1] == []
 
 
+@pytest.mark.parametrize("executor", ["core", "reference"])
+@pytest.mark.parametrize(("kind", "stride"), [("f32", 2), ("i16", 2), ("f32", 3), ("i16", -2), ("f32", -1)])
+def test_walks_beside_what_nothing_writes(
+    csl: Csl, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, executor: str, kind: str, stride: int
+) -> None:
+    """Each element of a walk from where a variable says is looked at, and none of those between."""
+    monkeypatch.setenv("LOOM_EXECUTOR", executor)
+    count, size, (move, one) = 11, 40, {"f32": ("fmovs", "1.0"), "i16": ("mov16", "1")}[kind]
+    touched = [(2 if stride > 0 else size - 3) + k * stride for k in range(count)]
+    text = (
+        f"var out = @zeros([{count}]{kind});\nvar moved: i16 = 2;\n"
+        f"const to = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{{count}}} -> out[i] }});\n"
+    )
+    code = ""
+    for hole in range(count + 1):
+        first = touched[0] - 2
+        text += f"var work{hole}: [{size}]{kind};\n"
+        access = f"|i|{{{count}}} -> work{hole}[{first} + {stride} * i]"
+        text += f"const walk{hole} = @get_dsd(mem1d_dsd, .{{ .tensor_access = {access} }});\n"
+        code += "".join(f"work{hole}[{place}] = {one}; " for k, place in enumerate(touched) if k != hole)
+        code += f"\n@{move}(to, @increment_dsd_offset(walk{hole}, moved, {kind}));\n"
+    simulator = csl.start(f"{text}fn main() void {{\n{code}}}\n", {"out": kind}, check=True)
+    capsys.readouterr()
+    simulator.launch("main")
+    lines = [line for line in capsys.readouterr().err.splitlines() if "nothing has written" in line]
+    wanted = [f"reads element {place} of @work{hole} " for hole, place in enumerate(touched)]
+    assert len(lines) == count and all(part in line for part, line in zip(wanted, lines, strict=True))
+
+
 @pytest.mark.parametrize("executor", ["reference", "core"])
 @pytest.mark.parametrize("columns", [2, 1])
 def test_what_the_host_writes(
