@@ -310,8 +310,10 @@ def test_numbers_known_to_a_run_alone() -> None:
     """A part that reaches out of its tensor, with its numbers, and rows that blocks share only for some number."""
     kernel = K("vec", "vector", [("%a", P), ("%out", P), ("%step", "index")])
     row = kernel.mul(kernel.block(), "%step")
-    tile = kernel.tile(vec(16, 16))
+    tile, first = kernel.tile(vec(16, 16)), kernel.tile(vec(16, 16))
     kernel.load(kernel.part("%a", (64, 16), (row, 0), (16, 16)), tile)
+    kernel.load(kernel.part("%a", (64, 16), (0, 0), (16, 16)), first)
+    kernel.t1("tadd", tile, tile, first)
     kernel.store(tile, kernel.part("%out", (64, 16), (row, 0), (16, 16)))
     text = module("a3", kernel)
     arrays = {"a": rnd(64, 16), "out": np.zeros((64, 16), np.float32)}
