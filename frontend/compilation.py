@@ -271,8 +271,10 @@ class _Compiler:
                     if isinstance(g.node, syntax.Variable) and g.node.kind == "param"
                 ]
                 known = f"its params are: {', '.join(have)}" if have else "it has none"
-                flag = "--colors" if name in self.colors else "--params"
-                raise LoomError(f"{flag} names '{name}', which is not a param of this file; {known}", str(self.path))
+                what = "color" if name in self.colors else "value"
+                raise LoomError(
+                    f"a {what} is given for '{name}', which is not a param of this file; {known}", str(self.path)
+                )
 
     def _infer_bindings(self, ev: Evaluator, module: Module) -> None:
         """Give params of the command line the type of their declaration."""

@@ -85,7 +85,8 @@ def _resolve(ev: Evaluator, found: Global, declaration: syntax.Variable, node: s
         if declaration.kind == "param":
             ev.fail(
                 declaration,
-                f"param '{name}' has no value; give it one where the file is imported or placed, or with --params",
+                f"param '{name}' has no value; "
+                "give it one where the file is imported or placed, or on the command line",
             )
         if declaration.kind == "const" and not declaration.storage:
             ev.fail(declaration, f"constant '{name}' has no value; give it one")

@@ -241,10 +241,10 @@ def test_params_of_wrong_types(csl: Csl, type: str, given: str, message: str) ->
 
 def test_unknown_and_missing_params(csl: Csl) -> None:
     with pytest.raises(
-        LoomError, match="--params names 'sise', which is not a param of this file; its params are: size"
+        LoomError, match="a value is given for 'sise', which is not a param of this file; its params are: size"
     ):
         csl.layout(layout(), EMPTY, params={"sise": "4"})
-    with pytest.raises(LoomError, match="--colors names 'rx', which is not a param of this file"):
+    with pytest.raises(LoomError, match="a color is given for 'rx', which is not a param of this file"):
         csl.layout(layout(), EMPTY, colors={"rx": 4})
     csl.refuses(EMPTY, "param 'p' has no value", layout=layout("_ = p;") + "«param p: u16»;")
 

@@ -63,7 +63,10 @@ def test_read_only(layout: Path) -> None:
     ("options", "message"),
     [
         ({}, r"layout.csl:2:1: error: param 'width' has no value"),
-        ({"params": {"widht": 3}}, r"names 'widht', which is not a param of this file; its params are: width, length"),
+        (
+            {"params": {"widht": 3}},
+            r"for 'widht', which is not a param of this file; its params are: width, length",
+        ),
         ({"params": {"width": "3"}}, r"param 'width' is '3'; give a number, true or false"),
         ({"params": [3]}, r"\[3\] is not a mapping; give params as a mapping"),
         ({"params": {"width": 3}, "defines": {"width": 3}}, r"are given as params, not as defines"),

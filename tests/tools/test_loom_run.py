@@ -510,7 +510,7 @@ def test_arguments_that_are_bools(run_loom: Run, tmp_path: Path) -> None:
     [
         (["--param", "width=wide"], "param 'width' is 'wide', which is not a number"),
         (["--param", "width=3", "--rectangle", "3x2"], "a CSL layout sets its rectangle itself"),
-        (["--param", "width=3", "--param", "depth=2"], "names 'depth', which is not a param of this file"),
+        (["--param", "width=3", "--param", "depth=2"], "given for 'depth', which is not a param of this file"),
         (["--param", "width=3", "--launch", "forget"], "launch of 'forget' never completes: 4 PEs"),
         (["--param", "width=3", "--launch", "sub"], "exports no function 'sub'; it exports the functions add, forget"),
         (["--param", "width=3", "--get", "v=v.npy"], "exports no buffer 'v'; it exports the buffers ids, values"),
