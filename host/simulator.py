@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from operator import index
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ from . import machines
 from .arrays import as_array, convert, spread
 from .command_stream import CommandStream
 from .compilation import ExportedSymbol, Program, describe
+
+Argument: TypeAlias = "float | np.number[Any] | np.bool_"
+"""An argument of a launch."""
 
 
 class Simulator:
@@ -85,7 +88,7 @@ class Simulator:
         """Return buffer `name` of all PEs as a new array [height, width, *buffer shape]; zeros for PEs without it."""
         return self._machine.read_symbol(self.buffer(name).name)
 
-    def launch(self, name: str, *arguments: float) -> None:
+    def launch(self, name: str, *arguments: Argument) -> None:
         """Call exported function `name` on every PE that has it and run until nothing is left to do.
 
         In a CSL program every PE then has to have called unblock_cmd_stream(). Raises LoomError if the arguments do not
@@ -111,7 +114,7 @@ class Simulator:
         """Warn on stderr of wavelets that nothing has read, as `when` says that nothing will: "at the end"."""
         self._machine.warn_of_unread(when, at_end=True)
 
-    def check_arguments(self, name: str, arguments: Sequence[float]) -> list[int | float]:
+    def check_arguments(self, name: str, arguments: Sequence[Argument]) -> list[int | float]:
         """Return the arguments as function `name` takes them; raises LoomError if they do not fit."""
         symbol = self.function(name)
         if len(arguments) != len(symbol.arguments):
@@ -222,7 +225,7 @@ def _threads(count: int | None) -> int | None:
     return threads
 
 
-def _argument(value: float, dtype: np.dtype, what: str) -> int | float:
+def _argument(value: Argument, dtype: np.dtype, what: str) -> int | float:
     array = as_array(value, what)
     if array.shape != ():
         raise LoomError(f"{what} is an array; it takes one number, the same for all PEs")

@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void find_operands(const struct pe 
     }
 }
 
-/* Returns whether an operation has to be looked at by what observes a run or looks for races. */
+/* Returns true if an operation has to be looked at by what observes a run or looks for races. */
 static inline bool has_to_read(const struct core *core, const struct pe *pe, const struct held *held,
                                const struct operands *operands) {
     if (core->is_observed || core->races == NULL || !has_to_look(core, pe)) {

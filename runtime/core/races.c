@@ -422,14 +422,14 @@ static int64_t distinct(const struct descriptor *walk, int64_t count) {
     return count < whole ? count : whole;
 }
 
-/* Returns whether all words are written of elements of one or two words, `step` words apart; `at` is the byte of the first
+/* Returns true if all words are written of elements of one or two words, `step` words apart; `at` is the byte of the first
  * word. */
 static bool are_written(const uint8_t *at, int64_t step, int64_t elements, int64_t width) {
     static const uint8_t halves[8] = {1, 0, 1, 0, 1, 0, 1, 0}, words[8] = {1, 1, 0, 0, 1, 1, 0, 0};
     uint64_t found = 0, mask;
     int64_t k = 0;
     if (step == 2 * width) {
-        /* Eight bytes at a time, but for the last: what is behind the last element is no part of this. */
+        /* Eight bytes at a time, but for the last: what is behind the last element does not count. */
         int64_t pieces = (elements - 1) >> (3 - width);
         for (int64_t n = 0; n < pieces; n++) {
             uint64_t bytes;
@@ -452,7 +452,7 @@ static bool are_written(const uint8_t *at, int64_t step, int64_t elements, int64
     return (found | other) == 0;
 }
 
-/* Returns whether all words of the first elements of a walk are written, as far as that is quickly seen. */
+/* Returns true if all words of the first elements of a walk are written, as far as that is quickly seen. */
 static bool is_seen_written(const struct pe_races *here, const struct descriptor *walk, int64_t elements, int64_t width) {
     int64_t low, high;
     if (is_circular(walk) || walk->dimensions > 1) {

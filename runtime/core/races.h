@@ -101,7 +101,7 @@ void check_move(struct core *core, struct pe *pe, const struct application *appl
 void comes_behind(struct pe_races *here, uint16_t place);
 bool check_sum(const struct core *core, const struct pe *pe, const uint8_t *to, const uint8_t *base,
                const uint8_t *const *vectors, uint32_t vector_count, uint32_t bytes, cycle now);
-/* Returns whether an operation in memory may touch words of one in flight, one of which writes; `streams` has NULL for
+/* Returns true if an operation in memory may touch words of one in flight, one of which writes; `streams` has NULL for
  * numbers. */
 bool may_meet_any(const struct core *core, const struct pe *pe, const struct descriptor *const streams[], int sources);
 void check_start(struct core *core, struct pe *pe, const struct task *task, cycle begin);

@@ -67,14 +67,14 @@ def text(**parts: str) -> str:
     return found
 
 
-def start(csl: Csl, check: bool = True, **parts: str) -> loomir.Simulator:
+def start(csl: Csl, *, check: bool = True, **parts: str) -> loomir.Simulator:
     options: Any = {"arch": "wse3", "width": 2, "layout": ROUTE, "params": ".px = x", "check": check}
     return csl.start(text(**parts), EXPORTS, **options)
 
 
 def received(csl: Csl, capsys: pytest.CaptureFixture[str], **parts: str) -> list[float]:
     """Return what PE 1 has received, in a run that finds no race."""
-    simulator = start(csl, **parts)
+    simulator = start(csl, check=True, **parts)
     capsys.readouterr()
     simulator.launch("main")
     assert "warning" not in capsys.readouterr().err

@@ -259,10 +259,10 @@ def test_floats_of_two_types(
     text = f"{FLOATS}  {send}\n  {receive} //1\n}}\n"
     told = [line for line in csl.unverified(LAYOUT, text, arch, lint=True).warnings if line.endswith("[mixed-floats]")]
     assert len(told) == is_wrong
+    line = line_of(text, "//1")
+    types = {"fmovs": "f32", "fmovh": "f16", "mov16": "i16", "mov32": "i32", "fadds": "f32"}
+    sent, received = types[send[1:6]], types[receive[1:6]]
     if is_wrong:
-        types = {"fmovs": "f32", "fmovh": "f16", "mov16": "i16"}
-        sent, received = types[send[1:6]], types[receive[1:6]]
-        line = line_of(text, "//1")
         assert f"pe.csl:{line}:" in told[0]
         assert f"{received} elements are received here on color 'red', but all that is sent on it are {sent}" in told[0]
     loomir.Simulator(loomir.compile(csl.unverified(LAYOUT, text, arch).module), check=False)

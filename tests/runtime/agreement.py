@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from loomir.diagnostics.errors import LoomError
@@ -132,10 +133,23 @@ def differences(one: Outcome, other: Outcome) -> list[str]:
         if place not in other.memory or len(words) != len(other.memory[place]):
             found.append(f"PE {place} has {len(words)} words")
             continue
-        for word in np.flatnonzero(words != other.memory[place])[:3]:
+        for word in np.flatnonzero(~_same(words, other.memory[place]))[:3]:
             found.append(f"PE {place} word {word}: {words[word]:04x} {other.memory[place][word]:04x}")
         if one.clocks[place] != other.clocks[place]:
             found.append(f"PE {place} clock: {one.clocks[place]} {other.clocks[place]}")
+    return found
+
+
+def _same(one: NDArray[np.uint16], other: NDArray[np.uint16]) -> NDArray[np.bool_]:
+    """Return which words are equal, or part of NaNs: the sign and payload of one that is computed are not defined."""
+    return (one == other) | (_is_nan(one) & _is_nan(other))
+
+
+def _is_nan(words: NDArray[np.uint16]) -> NDArray[np.bool_]:
+    """Return which words are an f16 that is NaN, or half of an f32 that is."""
+    found = np.isnan(words.view(np.float16))
+    pairs = words[: len(words) // 2 * 2]
+    found[: len(pairs)] |= np.repeat(np.isnan(np.ascontiguousarray(pairs).view(np.float32)), 2)
     return found
 
 

@@ -458,7 +458,7 @@ def test_log_and_timestamps(width: int, height: int) -> None:
     assert len(log) == 60 * width * height
     assert [entry[0] for entry in log] == sorted(entry[0] for entry in log)
     first = [entry for entry in log if entry[1:3] == (width - 1, height - 1)]
-    assert first[0][3] == f"x {width - 1} 65534 fffe {{}} 0.500000 1\n"
+    assert first[0][3] == f"x {width - 1} 65534 fffe {{}} 0.5 1\n"
     assert first[-1][3] == "done"
     words = made.read_symbol("times").astype(np.int64)
     times = words[..., 0] + (words[..., 1] << 16) + (words[..., 2] << 32)

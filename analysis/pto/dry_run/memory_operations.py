@@ -63,7 +63,7 @@ _WITHOUT_READS = ("tget_scale_addr", "tprefetch")
 _NO_SCRATCH = "no_tmp"
 """The attribute of a merge without a tile for intermediate results, which is the last one otherwise."""
 
-_MAX_COMPARED = 1 << 16
+_MAX_COMPARED = 60_000
 """Elements of a part of which it is found out if some have one place."""
 
 _OF_SCALAR_UNIT = frozenset({"tsetval", "tgetval"})
