@@ -197,12 +197,15 @@ static int quick_receive(struct core *core, struct pe *pe, const struct applicat
                          uint32_t count, uint32_t where, cycle *now) {
     const struct operation *operation = application->operation;
     uint32_t place = core->queue_place[streams[source]->row], thread = thread_place(pe, operation);
+    const struct queue *queue = &pe->class->queues[place];
+    if (!queue->is_taskless) { /* an output queue, which has no input, is not either */
+        return NOT_QUICK;
+    }
     struct input *input = &inputs_of(pe)[place];
     spell_out(core, pe, place);
     struct run *run = input->first;
     cycle issued = *now;
-    const struct queue *queue = &pe->class->queues[place];
-    if (!queue->is_taskless || !is_quiet(queue, pe->unit) || count == ENDLESS_EXTENT || input->waiting != NULL ||
+    if (!is_quiet(queue, pe->unit) || count == ENDLESS_EXTENT || input->waiting != NULL ||
         !is_free(pe, place, issued) || (operation->is_async && !is_free(pe, thread, issued)) ||
         (run != NULL && (run->control || run->count - run->taken < count ||
                          run->size < operation->kernel->size[source])) ||

@@ -81,6 +81,14 @@ def queues_turned(tables: Tables) -> None:
     descriptors["row"][mine] = 1 - descriptors["row"][mine]
 
 
+def receives_turned(tables: Tables) -> None:
+    """Let what receives take from the last output queue, behind a send that is right."""
+    descriptors = tables["descriptors"]
+    queues = descriptors["type"] == QUEUE_RUN
+    directions = tables["queues"]["direction"]
+    descriptors["row"][queues & (directions[descriptors["row"]] == INPUT)] = len(directions) - 1
+
+
 def packed(tables: Tables) -> None:
     """Hold a queue of packed values in the register, which an operation of 32 bits takes."""
     descriptors = tables["descriptors"]
@@ -93,7 +101,7 @@ def packed(tables: Tables) -> None:
     loads["flags"], loads["address"] = PACKED, 0
 
 
-@pytest.mark.parametrize("change", [queues_turned, packed])
+@pytest.mark.parametrize("change", [queues_turned, receives_turned, packed])
 def test_an_operand_that_an_operation_does_not_take(change: Callable[[Tables], None]) -> None:
     tables = forged(change)
     wanted = "flow.apply has a stream of another size of elements, or of a queue of the other direction, than it takes"
