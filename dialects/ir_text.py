@@ -112,7 +112,7 @@ class LocatingParser(Parser):
             return f"'{digits[0]}{exponent[0]}' is not a number: a float has a point; write {digits[0]}.0{exponent[0]}"
         match error.msg.strip():
             case "Could not parse entire input!":
-                return f"there is no operation; write {self._program}" if at_end else "expected an operation"
+                return f"the text contains no operation; write {self._program}" if at_end else "expected an operation"
             case "in block definition":
                 return (
                     "the text ends inside a region; a '}' is missing" if at_end else "an operation or '}' is expected"

@@ -26,7 +26,7 @@ from .scalars import expression_of, reads_well_in
 from .types import INDEX, literal_of, refuse, scalar_type
 
 MAX_INLINED_HEIGHT = 6
-"""How high an expression may be to be written where it is used; higher ones get a name."""
+"""Maximum height of an expression that is printed where it is used; higher ones are bound to a name."""
 
 
 @record

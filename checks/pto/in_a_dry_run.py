@@ -1,4 +1,4 @@
-"""What goes wrong in a dry run: views outside their tensor, tiles never written or overwritten, pitches."""
+"""Findings of the dry run: views outside their tensor, tiles never written or overwritten, pitches."""
 
 from __future__ import annotations
 

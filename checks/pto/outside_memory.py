@@ -18,7 +18,7 @@ CODES = ("outside-memory",)
 
 
 def find_in_kernel(kernel: Kernel) -> Iterator[Hazard]:
-    """Yield the tiles with an address of whose elements, as far as they are known to be valid, some are outside."""
+    """Yield the tiles with an address that have valid elements beyond the end of their memory."""
     if kernel.chip is None:
         return
     for op in walk(kernel.function):

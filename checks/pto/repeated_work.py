@@ -17,7 +17,7 @@ CODES = ("repeated-work",)
 """Codes of the findings that this check reports."""
 
 Work: TypeAlias = "list[Hashable]"
-"""What a core stores in global memory, and where, in order; None for what is not known."""
+"""The stores of a core to global memory, in order: values and places, None where they are not known."""
 
 
 def find_in_trace(trace: Trace) -> Iterator[Hazard]:

@@ -1,4 +1,4 @@
-"""What is in brackets, which all parts of the grammar have, and the parts that name each other."""
+"""Parsing of parentheses and lists in brackets, and abstract methods by which parts of the grammar call each other."""
 
 from __future__ import annotations
 

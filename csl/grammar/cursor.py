@@ -43,7 +43,7 @@ class TooMany(Exception):
 
 
 class Cursor(ABC):
-    """Where the parser is in a file; `diagnostics` holds what was wrong."""
+    """The position of the parser in a file, and the mistakes found so far, `diagnostics`."""
 
     beginning: int
     depth: int

@@ -221,13 +221,7 @@ class Expressions(Control):
         return Builtin(self.starts[token], self.ends[self.position - 1], name, arguments)
 
     def parentheses(self) -> Expression:
-        opening = self.position
-        self.position = opening + 1
-        expression = self.expression()
-        if self.kinds[self.position] != ")":
-            self.unclosed(opening)
-        self.position += 1
-        return expression
+        return self.parenthesized("around an expression")
 
     def dotted(self) -> Expression:
         if self.kinds[self.position + 1] != "{":

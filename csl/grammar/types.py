@@ -134,7 +134,7 @@ class Types(Literals):
         return FunctionType(self.starts[token], self.ends[self.position - 1], keyword, parameters, result)
 
     def function_type_parameter(self) -> Expression:
-        """Parse the type of a parameter. A name before it says what it is for, as in a declaration, and is no more."""
+        """Parse the type of a parameter; a name before it is skipped."""
         if self.is_label():
             self.position += 2
         return self.type()

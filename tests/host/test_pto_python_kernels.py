@@ -188,7 +188,7 @@ def test_kernels_from_stdin(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     for text, status, said in (
         (TEXT, 0, "stdin: nothing found"),
         (TEXT.replace("tadd", "taddd"), 1, "stdin:13:7: error: operation pto.taddd"),
-        ("", 1, "there is no operation; write"),
+        ("", 1, "the text contains no operation; write"),
     ):
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
         assert loom.main(["pto", "check", "-"]) == status

@@ -143,18 +143,6 @@ def test_an_operation_that_finds_no_room_is_reported() -> None:
 def packing(sends: list[tuple[int, int]], count: int, late: int, action: str) -> str:
     """The first of three PEs sends halves, some after a while, which the second sends on two at a time."""
 
-    def units(name: str, x: int, queues: str, body: str) -> str:
-        return f"""flow.units @{name} on [{x}, :] words 600 {{
-          flow.buffer @a at 0 : memref<240xi16> = dense<{list(range(1, 241))}>
-          flow.buffer @x at 500 : memref<i32>
-          flow.export @a as "a"
-          {queues}
-          flow.task local @main id 9 active {{
-            {body}
-            flow.return
-          }}
-        }}"""
-
     stream, sent, at = "!flow.stream<i16>", "", 0
     for k, (turns, length) in enumerate(sends):
         sent += f"""{spin(turns, label=f"w{k}")}
@@ -171,8 +159,26 @@ def packing(sends: list[tuple[int, int]], count: int, late: int, action: str) ->
       %b = flow.stream @a at 0 strides [1] extents [{whole}] : {stream}
       %n = flow.queue_stream @in extent {whole} packed : {stream}
       flow.apply mov16 %b, %n : {stream}, {stream}"""
+    return chain(f"memref<240xi16> = dense<{list(range(1, 241))}>", sent, passed, received)
+
+
+def chain(array: str, sent: str, passed: str, received: str) -> str:
+    """Return a program of three PEs in a row, each with an array: one sends, one passes on, one receives."""
+
+    def units(name: str, x: int, queues: str, body: str) -> str:
+        return f"""flow.units @{name} on [{x}, :] words 600 {{
+          flow.buffer @a at 0 : {array}
+          flow.buffer @x at 500 : memref<i32>
+          flow.export @a as "a"
+          {queues}
+          flow.task local @main id 9 active {{
+            {body}
+            flow.return
+          }}
+        }}"""
+
     color, queue_in, queue_out = "colors [@{} on [:, :]]", "flow.queue input @in id 2 ", "flow.queue output @out id 3 "
-    return f"""flow.fabric @packing target "wse3" grid 3 by 1 {{
+    return f"""flow.fabric @chain target "wse3" grid 3 by 1 {{
       flow.color @c = 2
       flow.color @d = 3
       flow.route @c on [0, :] from [ramp] to [east]
@@ -218,19 +224,6 @@ def unpacking(
 ) -> str:
     """The first of three PEs sends two values a wavelet, which the second sends on one by one."""
 
-    def units(name: str, x: int, queues: str, body: str) -> str:
-        return f"""flow.units @{name} on [{x}, :] words 600 {{
-          flow.buffer @a at 0 : memref<240xf16>
-          flow.buffer @x at 500 : memref<i32>
-          flow.export @a as "a"
-          {queues}
-          flow.task local @main id 9 active {{
-            %two = arith.constant 2.0 : f16
-            {body}
-            flow.return
-          }}
-        }}"""
-
     stream, sent, at = "!flow.stream<f16>", "", 0
     for k, length in enumerate(sends):
         sent += f"""%a{k} = flow.stream @a at {at} strides [1] extents [{length}] : {stream}
@@ -251,18 +244,8 @@ def unpacking(
           flow.apply {kind[0]} : {stream}, {stream}{kind[1]}
         """
         at += length
-    color, queue_in, queue_out = "colors [@{} on [:, :]]", "flow.queue input @in id 2 ", "flow.queue output @out id 3 "
-    return f"""flow.fabric @unpacking target "wse3" grid 3 by 1 {{
-      flow.color @c = 2
-      flow.color @d = 3
-      flow.route @c on [0, :] from [ramp] to [east]
-      flow.route @c on [1, :] from [west] to [ramp]
-      flow.route @d on [1, :] from [ramp] to [east]
-      flow.route @d on [2, :] from [west] to [ramp]
-      {units("first", 0, queue_out + color.format("c"), sent)}
-      {units("middle", 1, queue_in + color.format("c") + chr(10) + queue_out + color.format("d"), passed)}
-      {units("last", 2, queue_in + color.format("d"), received)}
-    }}"""
+    two = "%two = arith.constant 2.0 : f16"
+    return chain("memref<240xf16>", *(f"{two}\n{body}" for body in (sent, passed, received)))
 
 
 PARTS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40)), min_size=1, max_size=4)

@@ -249,7 +249,7 @@ def test_unreadable_programs(run_loom: Run, write: Write, tmp_path: Path) -> Non
     path = write("wse.program @x target\n")
     one_error(run_loom("run", path), f"{path}:2:1: error: ")
     for nothing in ("", "\n// a comment\n"):
-        one_error(run_loom("run", write(nothing)), "error: there is no operation; write a wse.program")
+        one_error(run_loom("run", write(nothing)), "error: the text contains no operation; write a wse.program")
     path = write(SCALE[: SCALE.index("wse.func @add")])
     one_error(run_loom("run", path), f"{path}:21:5: error: the text ends inside a region; a '}}' is missing")
     path = write("builtin.module {\n}\n")

@@ -135,7 +135,7 @@ def test_modules_are_checked_and_left_as_they_are(pto: Write) -> None:
 def test_an_empty_file(run_loom: Run, pto: Write, text: str) -> None:
     outcome = run_loom("pto", "check", pto(text))
     assert outcome.status == 1
-    assert "error: there is no operation; write a kernel, func.func [rejected]" in outcome.out
+    assert "error: the text contains no operation; write a kernel, func.func [rejected]" in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_what_is_no_file_or_no_text(run_loom: Run, tmp_path: Path) -> None:
 def test_program_from_stdin(run_loom: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its name in messages is `stdin`; an empty one lacks a kernel."""
     for text, place, said in (
-        ("", "1:1", "there is no operation; write a kernel, func.func"),
+        ("", "1:1", "the text contains no operation; write a kernel, func.func"),
         ("func.func @f() {\n  %c = arith.constant -1e-05 : f32\n  return\n}", "2:23", "'-1e-05' is not a number: "
          "a float has a point; write -1.0e-05"),
         ("func.func @f() {\n  %c = arith.constant 1E5 : f32\n  return\n}", "2:23", "write 1.0E5"),

@@ -102,7 +102,7 @@ def mutated(text: str, chance: random.Random) -> str:
     return "".join(tokens)
 
 
-OF_THE_WHOLE = ("there is no kernel", "there is no operation", "Redefinition of symbol")
+OF_THE_WHOLE = ("there is no kernel", "the text contains no operation", "Redefinition of symbol")
 """What is said of a whole program, which has no place in its text."""
 
 
